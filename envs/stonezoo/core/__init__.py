@@ -1,0 +1,1 @@
+"""What every game and kernel stands on: protocol, compilation, random numbers, texts, boards."""

@@ -1,0 +1,165 @@
+"""What a game is: a named tuple of integers whose compiled methods are the rules.
+
+A state is one flat row of int32. Its first entries are the same in every game, so that kernels can read them; the rest
+is the game's own. Equal rows are equal states, and copying a row copies the state.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numba import types
+from numba.core.dispatcher import Dispatcher
+from numba.extending import overload_method
+from numpy.typing import NDArray
+
+from stonezoo.core.board import BoardLayout
+from stonezoo.core.jit import jit
+from stonezoo.core.rng import Stream
+
+C = TypeVar("C")
+StateRow: TypeAlias = NDArray[np.int32]  # [S]
+
+TO_PLAY, PHASE, OUTCOME = 0, 1, 2  # entries of every state row
+HEADER = 3  # the game's own entries start here
+
+ONGOING, BLACK_WON, WHITE_WON, DRAWN = 0, 1, 2, 3  # values of state[OUTCOME]
+BLACK, WHITE = 0, 1
+EMPTY = -1  # on boards as Python sees them
+NO_WINNER = -1
+PLAYER_NAMES = ("Black", "White")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a game: an integer from `low` to `high`, or one of `choices`."""
+
+    name: str
+    default: int | str
+    low: int = 0
+    high: int = 0
+    choices: tuple[str, ...] = ()
+    summary: str = ""
+
+    @property
+    def accepted(self) -> str:
+        """What the parameter accepts, in words."""
+        return ", ".join(map(repr, self.choices)) if self.choices else f"an integer from {self.low} to {self.high}"
+
+    def check(self, value: Any) -> int | str:
+        """Returns the value in its own type; ValueError when it is not accepted."""
+        if self.choices:
+            if isinstance(value, str) and value in self.choices:
+                return value
+        elif isinstance(value, (int, np.integer)) and not isinstance(value, bool) and self.low <= value <= self.high:
+            return int(value)
+        raise ValueError(f"{self.name}={value!r} is not accepted: {self.name} must be {self.accepted}")
+
+
+def read_parameters(game: str, parameters: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, int | str]:
+    """Returns every parameter's value, `given` or default; ValueError for what is unknown or out of range."""
+    known = {parameter.name: parameter for parameter in parameters}
+    for name in given:
+        if name not in known:
+            accepted = "; ".join(f"{p.name}: {p.accepted} (default {p.default!r})" for p in parameters)
+            raise ValueError(f"{game} has no parameter {name!r}; it accepts {accepted}")
+    return {name: parameter.check(given.get(name, parameter.default)) for name, parameter in known.items()}
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """One symmetry of a game, as index tables.
+
+    The stone on cell c moves to cell `cells[c]`, action a becomes `actions[a]`. Where `swaps_players` holds, the stones
+    also change colour and the players change places.
+    """
+
+    name: str
+    cells: NDArray[np.int32]  # [num_cells]
+    actions: NDArray[np.int32]  # [A]
+    swaps_players: bool = False
+
+
+class Rules(Protocol):
+    """The rules of one game with its parameters. Compiled methods see one state row and change it in place."""
+
+    name: ClassVar[str]
+    version: ClassVar[Mapping[str, int]]  # the number of each rule profile's meaning
+    phases: ClassVar[type[IntEnum]]
+    parameters: ClassVar[tuple[Parameter, ...]]
+    planes: ClassVar[tuple[str, ...]]  # what each plane of the observation says, in order
+    on_board_plane: ClassVar[int]
+    keys: ClassVar[tuple[str, ...]]  # fields of position texts
+
+    # Compiled.
+    def reset(self, state: StateRow) -> None: ...
+    def step(self, state: StateRow, action: int) -> None: ...
+    def is_legal(self, state: StateRow, action: int) -> bool: ...
+    def legal_actions(self, state: StateRow, out: NDArray[np.int32]) -> int: ...
+    def random_action(self, state: StateRow, stream: Stream) -> int: ...
+    def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None: ...
+    def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None: ...
+
+    # Plain Python.
+    @classmethod
+    def create(cls, **parameters: Any) -> "Rules": ...
+    @property
+    def profile(self) -> str: ...
+    @property
+    def num_cells(self) -> int: ...
+    @property
+    def num_actions(self) -> int: ...
+    @property
+    def state_size(self) -> int: ...
+    @property
+    def observation_shape(self) -> tuple[int, int, int]: ...
+    @property
+    def policy_shape(self) -> tuple[int, int, int]: ...
+    @property
+    def policy_index(self) -> NDArray[np.int64]: ...
+    @property
+    def max_steps(self) -> int | None: ...
+    def layout(self) -> BoardLayout: ...
+    def symmetries(self) -> tuple[Symmetry, ...]: ...
+    def board(self, state: StateRow) -> NDArray[np.int8]: ...
+    def marks(self, state: StateRow) -> dict[str, tuple[int, ...]]: ...
+    def counters(self, state: StateRow) -> dict[str, int]: ...
+    def text_rows(self) -> tuple[int, ...]: ...
+    def text_fields(self, state: StateRow) -> list[tuple[str, str]]: ...
+    def from_position(self, board: list[int], to_play: int, fields: Any) -> StateRow: ...
+    def action_cells(self, action: int) -> tuple[int, ...]: ...
+    def action_name(self, phase: int, action: int) -> str: ...
+    def why_illegal(self, state: StateRow, action: int) -> str: ...
+
+
+@jit
+def copy_row(source: StateRow, target: StateRow) -> None:
+    """Copies a state row; compiled code may not assign slices, which would allocate."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+_compiled_names: set[str] = set()
+
+
+def game_rules(cls: type[C]) -> type[C]:
+    """Class decorator: inside compiled code `rules.step(state, action)` resolves to the method of the rules' own class.
+
+    Every compiled method of `cls` can then be called on an instance by the class's other methods and by the kernels.
+    """
+    for name, method in vars(cls).items():
+        if isinstance(method, Dispatcher) and name not in _compiled_names:
+            _compiled_names.add(name)
+            _register(name)
+    return cls
+
+
+def _register(name: str) -> None:
+    @overload_method(types.BaseNamedTuple, name)
+    def find(rules, *args):  # type: ignore[no-untyped-def]
+        method = getattr(rules.instance_class, name, None)
+        if isinstance(method, Dispatcher):
+            return lambda rules, *args: method(rules, *args)
+        return None

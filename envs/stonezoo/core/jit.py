@@ -1,0 +1,208 @@
+"""Compilation: `jit` for the rules, `kernel` for what Python calls, and the cache on disk between the two.
+
+Numba's own cache stamps only the file that holds a cached function, so a cached kernel would go on playing the old
+rules after an edit of a game. Here only kernels are cached, one dispatcher a game, in a folder that is named by a
+digest of every source file the compiled code can come from: the core, the kernel's folder, and the file of that one
+game. An edit of one game therefore leaves the compiled code of the others alone, and nothing stale is ever found.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from filelock import FileLock
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+CACHE_VARIABLE = "STONEZOO_CACHE_DIR"
+KEEP_SECONDS = 30 * 24 * 3600.0  # a cache folder that nobody used for a month is removed
+READY = ".ready"
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+CORE = Path(__file__).parent
+PACKAGE = CORE.parent
+OURS = ("stonezoo", "stonezero")
+
+INTERPRETED: bool = vars(numba.config)["DISABLE_JIT"] != 0  # NUMBA_DISABLE_JIT=1
+
+_announced: set[str] = set()
+
+
+def jit(function: F) -> F:
+    """Compiles a function that other compiled code calls. It may not use unsigned integers or Numba's own names, so
+    that it runs as plain Python under NUMBA_DISABLE_JIT=1.
+    """
+    compiled: F = numba.njit(**OPTIONS)(function)
+    return compiled
+
+
+def cache_root() -> Path:
+    """The folder that holds all compiled code: $STONEZOO_CACHE_DIR, else stonezoo in the user's cache folder."""
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return Path(chosen).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "stonezoo"
+
+
+@functools.cache
+def _sources(path: Path) -> tuple[Path, ...]:
+    """The files from which compiled code defined in `path` may be made: a game of ours stands alone, another module
+    of ours stands with its folder, and foreign code stands with its whole package.
+    """
+    if path.parent == PACKAGE / "games" or not (path.parent / "__init__.py").exists():
+        return (path,)
+    top = path.parent
+    while (top.parent / "__init__.py").exists():
+        top = top.parent
+    if top.name in OURS:
+        return tuple(sorted(path.parent.glob("*.py")))
+    return tuple(sorted(top.rglob("*.py")))
+
+
+def source_digest(*paths: Path) -> str:
+    """Returns 16 hex digits over the compiler's version and the contents of `paths`, of the core and of the kernels."""
+    files = {*CORE.glob("*.py"), *(PACKAGE / "kernels").glob("*.py")}
+    for path in paths:
+        files.update(_sources(path))
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]}".encode())
+    for file in sorted(files):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _game_digest(kernel_file: Path, game_file: Path) -> str:
+    return source_digest(kernel_file, game_file)
+
+
+def _source_file(cls: type) -> Path:
+    return Path(sys.modules[cls.__module__].__file__ or cls.__module__).resolve()
+
+
+@functools.cache
+def _usable(root: Path) -> bool:
+    """Whether `root` can be written; says once on stderr when it cannot."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=root):
+            return True
+    except OSError as error:
+        print(
+            f"stonezoo: cannot write compiled code to {root} ({error.strerror or error}); it will be compiled again in "
+            f"every process. Set {CACHE_VARIABLE} to a folder that can be written.",
+            file=sys.stderr,
+        )
+        return False
+
+
+def _prune(root: Path, used: Path) -> None:
+    """Touches `used` and removes the folders beside it that nobody used for KEEP_SECONDS."""
+    now = time.time()
+    os.utime(used, (now, now))
+    for folder in root.iterdir():
+        with contextlib.suppress(OSError):
+            if folder.is_dir() and folder != used and now - folder.stat().st_mtime > KEEP_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _cache_folder(folder: Path) -> Iterator[None]:
+    config: Any = numba.config
+    saved, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = saved
+
+
+def _announce(game: str) -> None:
+    if game not in _announced:
+        _announced.add(game)
+        print(
+            f"stonezoo: compiling {game} for its first use (a few seconds, kept for later)", file=sys.stderr, flush=True
+        )
+
+
+class Kernel:
+    """A compiled function as Python calls it: one cached dispatcher for every class of rules.
+
+    The first argument of a call is the rules (or, with `rules_class` given, their class stands fixed). The first call
+    for a game in a process holds a lock, so that of several processes that start cold one compiles and the others load.
+    """
+
+    def __init__(self, function: Callable[..., Any], rules_class: type | None = None) -> None:
+        python: Callable[..., Any] = getattr(function, "py_func", function)
+        functools.update_wrapper(self, python)
+        self._function = python
+        self._rules_class = rules_class
+        self._ready: dict[type, Callable[..., Any]] = {}
+
+    def __call__(self, rules: Any, *args: Any) -> Any:
+        compiled = self._ready.get(type(rules))
+        if compiled is None:
+            return self._first_call(type(rules), rules, *args)
+        return compiled(rules, *args)
+
+    def _first_call(self, rules_class: type, *args: Any) -> Any:
+        game = getattr(rules_class, "name", rules_class.__name__)
+        root = cache_root()
+        if not _usable(root):
+            _announce(game)
+            compiled = numba.njit(**OPTIONS)(self._function)
+            result = compiled(*args)
+            self._ready[rules_class] = compiled
+            return result
+        digest = _game_digest(Path(self._function.__code__.co_filename).resolve(), _source_file(rules_class))
+        folder = root / f"{game}-{digest}"
+        folder.mkdir(parents=True, exist_ok=True)
+        marker = folder / (self._function.__qualname__.replace("<locals>.", "") + READY)
+        with FileLock(str(folder) + ".lock"):
+            if not marker.exists():
+                _announce(game)
+            with _cache_folder(folder):
+                compiled = numba.njit(cache=True, **OPTIONS)(self._function)
+            result = compiled(*args)
+            if not marker.exists():
+                marker.touch()
+                _prune(root, folder)
+        self._ready[rules_class] = compiled
+        return result
+
+
+class BoundKernel(Kernel):
+    """A kernel made for one class of rules, whose calls carry arrays and integers only."""
+
+    def __init__(self, function: Callable[..., Any], rules_class: type) -> None:
+        super().__init__(function)
+        self._bound = rules_class
+        self.call: Callable[..., Any] = self._bind
+
+    def __call__(self, *args: Any) -> Any:
+        return self.call(*args)
+
+    def _bind(self, *args: Any) -> Any:
+        result = self._first_call(self._bound, *args)
+        self.call = self._ready[self._bound]
+        return result
+
+
+def kernel(function: F) -> F:
+    """Returns what Python calls for `function`, a `jit` function whose first argument is the rules of a game."""
+    if INTERPRETED:
+        return function
+    return Kernel(function)  # type: ignore[return-value]
+
+
+def bound_kernel(function: F, rules_class: type) -> F:
+    """Returns what Python calls for `function`, a closure over `rules_class` that takes arrays and integers only."""
+    if INTERPRETED:
+        return function
+    return BoundKernel(function, rules_class)  # type: ignore[return-value]

@@ -1,0 +1,42 @@
+"""The registry of games: the only list of them in the project."""
+
+from importlib.metadata import entry_points
+from typing import Any
+
+from stonezoo.games.dara import DaraRules
+from stonezoo.games.resolve import ResolveRules
+from stonezoo.games.rive import RiveRules
+
+ENTRY_POINT_GROUP = "stonezoo.games"
+
+_GAMES: dict[str, Any] = {cls.name: cls for cls in (RiveRules, ResolveRules, DaraRules)}
+
+
+def register_game(rules: Any) -> None:
+    """Registers the rules class of a game under its `name`.
+
+    Raises:
+        ValueError: another class has the name.
+    """
+    if _GAMES.get(rules.name, rules) is not rules:
+        raise ValueError(f"a game named {rules.name!r} is registered already")
+    _GAMES[rules.name] = rules
+
+
+def game_names() -> list[str]:
+    """Names of all registered games, those of installed packages included."""
+    for entry in entry_points(group=ENTRY_POINT_GROUP):
+        if entry.name not in _GAMES:
+            _GAMES[entry.name] = entry.load()
+    return list(_GAMES)
+
+
+def rules_class(name: str) -> Any:
+    """Returns the rules class of a game.
+
+    Raises:
+        ValueError: no game has that name; the message lists those there are.
+    """
+    if name not in _GAMES and name not in game_names():
+        raise ValueError(f"there is no game named {name!r}; games are {', '.join(game_names())}")
+    return _GAMES[name]

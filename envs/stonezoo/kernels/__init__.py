@@ -1,0 +1,1 @@
+"""Compiled code that is generic over the games."""

@@ -1,0 +1,426 @@
+"""`Game` and `State`: the Pythonic face of one game and one position."""
+
+import operator
+from collections.abc import Mapping
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stonezoo.core.board import BoardLayout
+from stonezoo.core.game import BLACK_WON, DRAWN, NO_WINNER, ONGOING, PLAYER_NAMES, Rules, StateRow, Symmetry
+from stonezoo.core.text import join_position, split_position
+from stonezoo.games import rules_class
+from stonezoo.kernels.scalar import (
+    COUNT_BITS,
+    ILLEGAL,
+    OUTCOME_SHIFT,
+    PHASE_SHIFT,
+    TO_PLAY_SHIFT,
+    ScalarKernels,
+    scalar_kernels,
+)
+from stonezoo.render import to_svg
+
+FIRST_CAPACITY = 32  # rows of history; doubled when full
+
+
+class IllegalActionError(ValueError):
+    """An action that is not legal now; the message says why. The state is as before."""
+
+
+class Game:
+    """One game with its parameters. Immutable; equal and hashed by name and parameters; pickles.
+
+    Attributes:
+        name: such as `"rive"`.
+        parameters: every parameter with its value.
+        rules: the compiled record of rules, the first argument of every kernel.
+        rules_id: name, rule profile and its version, such as `"dara/standard@1"`; part of all that is stored.
+        num_actions: A, the number of actions; the numbers are those of the design: see the game's rules page.
+        num_cells: cells or points of the board.
+        observation_shape: (H, W, C) of an observation.
+        max_steps: a proven bound on the actions of a game.
+    """
+
+    def __init__(self, name: str, **parameters: Any) -> None:
+        """Raises ValueError for an unknown name or parameter and for a value out of range, listing what is accepted."""
+        self.rules: Rules = rules_class(name).create(**parameters)
+        self.name = name
+        self.parameters: Mapping[str, int | str] = _parameters(self.rules)
+        self.rules_id = f"{name}/{self.rules.profile}@{self.rules.version[self.rules.profile]}"
+        self.num_actions = self.rules.num_actions
+        self.num_cells = self.rules.num_cells
+        self.observation_shape = self.rules.observation_shape
+        self.phases: type[IntEnum] = self.rules.phases
+        self._integers: tuple[int, ...] = tuple(self.rules)
+        self._phase_members = {int(phase): phase for phase in self.phases}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Game) and self.rules_id == other.rules_id and self.parameters == other.parameters
+
+    def __hash__(self) -> int:
+        return hash((self.rules_id, self._integers))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load_game_from, (self.name, dict(self.parameters))
+
+    def __copy__(self) -> "Game":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Game":
+        return self
+
+    def __repr__(self) -> str:
+        return f"load_game({self.name!r}, {', '.join(f'{key}={value!r}' for key, value in self.parameters.items())})"
+
+    @cached_property
+    def max_steps(self) -> int | None:
+        """A proven bound on the number of actions of a game from the initial state, or None."""
+        return self.rules.max_steps
+
+    @cached_property
+    def layout(self) -> BoardLayout:
+        """Where the cells lie, for drawing, and what they are called."""
+        return self.rules.layout()
+
+    @cached_property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """All symmetries of the game as index tables, the identity first."""
+        return self.rules.symmetries()
+
+    @cached_property
+    def policy_shape(self) -> tuple[int, int, int]:
+        """(P, H, W): planes of actions over the observation's grid, as a network's policy head writes them."""
+        return self.rules.policy_shape
+
+    @cached_property
+    def policy_index(self) -> NDArray[np.int64]:
+        """Flat place [A] of each action in the planes of `policy_shape`."""
+        return self.rules.policy_index
+
+    @cached_property
+    def planes(self) -> tuple[str, ...]:
+        """What each of the C planes of an observation says."""
+        return self.rules.planes
+
+    @cached_property
+    def _action_numbers(self) -> dict[int, dict[str, int]]:
+        return {
+            int(phase): {self.rules.action_name(int(phase), a): a for a in range(self.num_actions)}
+            for phase in self.phases
+        }
+
+    @cached_property
+    def _calls(self) -> ScalarKernels:
+        """The scalar kernels, compiled or loaded by using each once: later calls go straight to the compiled code."""
+        kernels = scalar_kernels(type(self.rules))
+        rows, legal = np.zeros((2, self.rules.state_size), np.int32), np.empty(self.num_actions, np.int32)
+        kernels.start(rows, 0, *self._integers)
+        kernels.describe(rows, 0, legal, *self._integers)
+        kernels.advance(rows, 0, int(legal[0]), legal, *self._integers)
+        kernels.observe(rows, 0, 0, np.empty(self.observation_shape, np.float32), *self._integers)
+        direct: list[Any] = [getattr(kernel, "call", kernel) for kernel in kernels]
+        return ScalarKernels(*direct)
+
+    def initial_state(self) -> "State":
+        """Returns the state from which every game starts."""
+        rows = np.zeros((FIRST_CAPACITY, self.rules.state_size), np.int32)
+        self._calls.start(rows, 0, *self._integers)
+        return State(self, rows)
+
+    def from_row(self, row: StateRow) -> "State":
+        """Returns the state of a row [S] of int32, as the kernels keep them; with empty history."""
+        rows = np.zeros((FIRST_CAPACITY, self.rules.state_size), np.int32)
+        rows[0] = row
+        return State(self, rows)
+
+    def parse_state(self, text: str) -> "State":
+        """Returns the state of a position text, with empty history.
+
+        Raises:
+            PositionError: (a ValueError) the text says nothing, or contradicts itself or the rules; it points there.
+        """
+        rules = self.rules
+        board, to_play, fields = split_position(text, rules.text_rows(), self.layout.names, rules.keys)
+        return self.from_row(rules.from_position(board, to_play, fields))
+
+    def action_cells(self, action: int) -> tuple[int, ...]:
+        """The cells that an action touches, its target last."""
+        return self.rules.action_cells(action)
+
+
+def _parameters(rules: Rules) -> dict[str, int | str]:
+    values = {}
+    for parameter in rules.parameters:
+        value = getattr(rules, parameter.name)
+        values[parameter.name] = parameter.choices[value] if parameter.choices else value
+    return values
+
+
+def load_game(name: str, **parameters: Any) -> Game:
+    """Returns a game by name, such as `load_game("rive", board_size=4)`.
+
+    Raises:
+        ValueError: an unknown name, an unknown parameter or a value out of range; the message lists what is accepted.
+    """
+    return Game(name, **parameters)
+
+
+def load_game_from(name: str, parameters: Mapping[str, Any]) -> Game:
+    """Returns the game of a name and a mapping of parameters, as files and pickles keep them."""
+    return Game(name, **parameters)
+
+
+class State:
+    """One position of one game, with the actions that led to it.
+
+    Two states are equal when their games, parameters and texts are; history, `ply` and `turn` do not count. Made by
+    `Game.initial_state`, `Game.parse_state` and `copy`.
+    """
+
+    __slots__ = ("_actions", "_advance", "_capacity", "_index", "_legal", "_rows", "_status", "_turn", "game")
+
+    def __init__(
+        self, game: Game, rows: NDArray[np.int32], index: int = 0, actions: list[int] | None = None, turn: int = 0
+    ) -> None:
+        """`rows` [capacity, S] holds the rows of the history up to `index`; the state owns it."""
+        self.game = game
+        self._rows = rows
+        self._capacity = len(rows)
+        self._advance = game._calls.advance
+        self._index = index
+        self._actions = [] if actions is None else actions
+        self._turn = turn
+        self._legal = np.empty(game.num_actions, np.int32)
+        self._status: int = game._calls.describe(rows, index, self._legal, *game._integers)
+
+    # --- What the position is ---------------------------------------------------------------------------------------
+
+    @property
+    def row(self) -> StateRow:
+        """A copy of the state's row [S], int32, as the kernels keep it."""
+        row: StateRow = self._rows[self._index].copy()
+        return row
+
+    @property
+    def to_play(self) -> int:
+        """Who acts: 0 Black, 1 White. When terminated, who would act next."""
+        return self._status >> TO_PLAY_SHIFT & 1
+
+    @property
+    def phase(self) -> IntEnum:
+        """The kind of action due; when terminated, the kind of the last action."""
+        phase: IntEnum = self.game._phase_members[self._status >> PHASE_SHIFT]
+        return phase
+
+    @property
+    def terminated(self) -> bool:
+        """Whether the game is over."""
+        return self._status >> OUTCOME_SHIFT & 3 != ONGOING
+
+    @property
+    def winner(self) -> int:
+        """0 or 1 when that player has won, else -1."""
+        outcome = self._status >> OUTCOME_SHIFT & 3
+        return NO_WINNER if outcome in (ONGOING, DRAWN) else outcome - BLACK_WON
+
+    @property
+    def returns(self) -> tuple[float, float]:
+        """Black's and White's totals: 1, -1, or 0 for a draw and before the end."""
+        winner = self.winner
+        if winner == NO_WINNER:
+            return 0.0, 0.0
+        return (1.0, -1.0) if winner == 0 else (-1.0, 1.0)
+
+    @property
+    def ply(self) -> int:
+        """Actions played since the initial or the parsed state."""
+        return len(self._actions)
+
+    @property
+    def turn(self) -> int:
+        """Turns finished since the initial or the parsed state."""
+        return self._turn
+
+    @property
+    def history(self) -> tuple[int, ...]:
+        """The actions played since the initial or the parsed state."""
+        return tuple(self._actions)
+
+    @property
+    def legal_actions(self) -> NDArray[np.int32]:
+        """The legal actions, ascending, int32; empty when terminated."""
+        return self._legal[: self._status & COUNT_BITS].copy()
+
+    @property
+    def legal_action_mask(self) -> NDArray[np.int8]:
+        """1 for each legal action, else 0: int8 [A]."""
+        mask = np.zeros(self.game.num_actions, np.int8)
+        mask[self._legal[: self._status & COUNT_BITS]] = 1
+        return mask
+
+    @property
+    def board(self) -> NDArray[np.int8]:
+        """The stones, int8 [num_cells]: -1 empty, 0 Black, 1 White."""
+        return self.game.rules.board(self._rows[self._index])
+
+    @property
+    def marks(self) -> dict[str, tuple[int, ...]]:
+        """Cells with a part in the turn under way, such as `stone` and `swapped`."""
+        return self.game.rules.marks(self._rows[self._index])
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Numbers that the board does not show, such as stones still to remove."""
+        return self.game.rules.counters(self._rows[self._index])
+
+    def observation(self, player: int | None = None) -> NDArray[np.float32]:
+        """Returns what `player` (default: who is to play) sees: float32 [H, W, C] in [0, 1].
+
+        Raises:
+            ValueError: `player` is neither 0 nor 1.
+        """
+        if player is None:
+            player = self.to_play
+        elif player not in (0, 1):
+            raise ValueError(f"player={player!r} is neither 0 (Black) nor 1 (White)")
+        out = np.empty(self.game.observation_shape, np.float32)
+        self.game._calls.observe(self._rows, self._index, player, out, *self.game._integers)
+        return out
+
+    # --- Play -------------------------------------------------------------------------------------------------------
+
+    def step(self, action: Any) -> None:
+        """Plays one action.
+
+        Raises:
+            IllegalActionError: the action is not legal now; the message says why, and the state is as before.
+            TypeError: `action` is no integer.
+        """
+        kind = type(action)
+        if kind is np.int32 or kind is np.int64:
+            action = int(action)
+        elif kind is not int:
+            action = self._as_action(action)
+        index = self._index
+        game = self.game
+        status = ILLEGAL
+        if 0 <= action < game.num_actions:
+            if index + 1 == self._capacity:
+                self._grow()
+            status = self._advance(self._rows, index, action, self._legal, *game._integers)
+        if status == ILLEGAL:
+            raise IllegalActionError(self._why_illegal(action))
+        self._turn += (self._status ^ status) >> TO_PLAY_SHIFT & 1
+        self._actions.append(action)
+        self._index = index + 1
+        self._status = status
+
+    def undo(self) -> int:
+        """Takes the last action back and returns it.
+
+        Raises:
+            IndexError: no action has been played since the initial or the parsed state.
+        """
+        if not self._actions:
+            raise IndexError("nothing to undo: no action has been played since this state was made")
+        after = self._status
+        self._index -= 1
+        self._status = self.game._calls.describe(self._rows, self._index, self._legal, *self.game._integers)
+        self._turn -= (after ^ self._status) >> TO_PLAY_SHIFT & 1
+        return self._actions.pop()
+
+    def copy(self) -> "State":
+        """Returns an independent copy, history and all."""
+        rows = np.empty_like(self._rows)
+        rows[: self._index + 1] = self._rows[: self._index + 1]
+        return State(self.game, rows, self._index, self._actions.copy(), self._turn)
+
+    def __copy__(self) -> "State":
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> "State":
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.game, self._rows[: self._index + 1].copy(), self._actions.copy(), self._turn)
+
+    def _grow(self) -> None:
+        self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._capacity = len(self._rows)
+
+    @staticmethod
+    def _as_action(action: Any) -> int:
+        if isinstance(action, (bool, np.bool_)):
+            raise TypeError(f"an action is an integer, not {action!r}")
+        if isinstance(action, np.ndarray) and action.ndim == 0:
+            action = action[()]
+        try:
+            return operator.index(action)
+        except TypeError:
+            raise TypeError(f"an action is an integer, not {action!r}") from None
+
+    def _why_illegal(self, action: int) -> str:
+        game = self.game
+        if self.terminated:
+            return f"action {action}: the game is over"
+        if not 0 <= action < game.num_actions:
+            return f"action {action} is not one of the {game.num_actions} actions 0 to {game.num_actions - 1}"
+        why = game.rules.why_illegal(self._rows[self._index], action)
+        return f"action {action} ({self.action_to_str(action)}) is illegal for {PLAYER_NAMES[self.to_play]}: {why}"
+
+    # --- Text -------------------------------------------------------------------------------------------------------
+
+    def to_text(self) -> str:
+        """Returns the shortest complete position text, which `Game.parse_state` reads back."""
+        rules, row = self.game.rules, self._rows[self._index]
+        return join_position(rules.board(row).tolist(), rules.text_rows(), self.to_play, rules.text_fields(row))
+
+    def action_to_str(self, action: SupportsIndex) -> str:
+        """Returns the name that an action has in this phase.
+
+        Raises:
+            ValueError: there is no such action.
+        """
+        action = self._as_action(action)
+        if not 0 <= action < self.game.num_actions:
+            raise ValueError(
+                f"action {action} is not one of the {self.game.num_actions} actions 0 to {self.game.num_actions - 1}"
+            )
+        return self.game.rules.action_name(int(self.phase), action)
+
+    def str_to_action(self, text: str) -> int:
+        """Returns the action of a name in this phase, legal or not.
+
+        Raises:
+            ValueError: no action of this phase has that name.
+        """
+        try:
+            return self.game._action_numbers[int(self.phase)][text]
+        except (KeyError, TypeError):
+            example = f", such as {self.action_to_str(int(self._legal[0]))}" if not self.terminated else ""
+            raise ValueError(f"{text!r} names no action in phase {self.phase.name.lower()}{example}") from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        return self.game == other.game and bool(np.array_equal(self._rows[self._index], other._rows[other._index]))
+
+    def __hash__(self) -> int:
+        return hash((self.game, self._rows[self._index].tobytes()))
+
+    def _repr_svg_(self) -> str:
+        """The picture that notebooks show."""
+        return to_svg(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.game.rules_id} {self.to_text()!r}>"
+
+
+def _restore(game: Game, rows: NDArray[np.int32], actions: list[int], turn: int) -> State:
+    buffer = np.zeros((max(FIRST_CAPACITY, 2 * len(rows)), rows.shape[1]), np.int32)
+    buffer[: len(rows)] = rows
+    return State(game, buffer, len(rows) - 1, actions, turn)

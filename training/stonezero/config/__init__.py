@@ -1,0 +1,36 @@
+"""Configuration of a training run: frozen dataclasses, read from YAML and checked before anything starts."""
+
+from stonezero.config.fields import (
+    PRESETS,
+    Config,
+    DeviceConfig,
+    EvaluationConfig,
+    GameConfig,
+    LearnerConfig,
+    LoopConfig,
+    NetworkConfig,
+    ReplayConfig,
+    SearchConfig,
+    SelfplayConfig,
+)
+from stonezero.config.reading import ConfigError, Scalar, dump_config, flatten_config, load_config, parse_config
+
+__all__ = [
+    "PRESETS",
+    "Config",
+    "ConfigError",
+    "DeviceConfig",
+    "EvaluationConfig",
+    "GameConfig",
+    "LearnerConfig",
+    "LoopConfig",
+    "NetworkConfig",
+    "ReplayConfig",
+    "Scalar",
+    "SearchConfig",
+    "SelfplayConfig",
+    "dump_config",
+    "flatten_config",
+    "load_config",
+    "parse_config",
+]

@@ -1,0 +1,342 @@
+"""Recent positions of self-play, and training batches drawn from them.
+
+Rows are kept as states, not as observations: observations are made when a batch is drawn, after each row has been
+turned by a symmetry of the board.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stonezero.config import ReplayConfig
+from stonezero.run import write_atomic
+
+States = NDArray[np.int32]
+Observe = Callable[[States, NDArray[np.float32]], Any]
+Transform = Callable[[States, NDArray[np.int32], States], Any]
+
+_CHUNK_NAME = "rows-{:012d}.npz"  # the number of the chunk's first row since the run began
+_CHUNK_PATTERN = re.compile(r"rows-(\d{12})\.npz")
+
+
+class ReplayError(ValueError):
+    """A stored chunk that cannot be used; the message names the file."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Positions of self-play with their training targets."""
+
+    states: States  # [N, S]
+    search_policy: NDArray[np.float32]  # [N, A] sums to 1, zero where illegal
+    legal_action_mask: NDArray[Any]  # [N, A] bool or int8
+    value: NDArray[np.float32]  # [N] the game's outcome in [-1, 1] for the player to act in that row
+    version: NDArray[np.int32]  # [N] of the weights that played
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Samples]) -> Samples:
+        """All rows in order."""
+        return Samples(
+            states=np.concatenate([part.states for part in parts]),
+            search_policy=np.concatenate([part.search_policy for part in parts]),
+            legal_action_mask=np.concatenate([np.asarray(part.legal_action_mask, np.bool_) for part in parts]),
+            value=np.concatenate([part.value for part in parts]),
+            version=np.concatenate([part.version for part in parts]),
+        )
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one learner step sees."""
+
+    observation: NDArray[np.float32]  # [B, H, W, C] seen by the player to act
+    legal_action_mask: NDArray[np.bool_]  # [B, A]
+    search_policy: NDArray[np.float32]  # [B, A] sums to 1, zero where illegal
+    value: NDArray[np.float32]  # [B] in [-1, 1] for the player to act
+    age: NDArray[np.int64]  # [B] rows added since this one
+    version: NDArray[np.int32]  # [B] of the weights that played
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+class ReplayBuffer:
+    """The last rows of a run in preallocated rings, drawn uniformly from a window that grows by a power law."""
+
+    def __init__(
+        self,
+        game: Any,
+        config: ReplayConfig,
+        *,
+        symmetries: bool = True,
+        observe: Observe | None = None,
+        transform: Transform | None = None,
+    ) -> None:
+        """An empty buffer.
+
+        Args:
+            game: a `stonezoo.Game`.
+            config: the window, the reuse and the capacity.
+            symmetries: draw each row under a random symmetry of the game.
+            observe: `observe(states [B, S], out [B, H, W, C])`; None: the game's own.
+            transform: `transform(states [B, S], symmetry [B], out [B, S])`; None: the game's own.
+        """
+        self.config = config
+        self.total_rows = 0  # since the run began, those that were overwritten included
+        self._observation_shape = tuple(game.observation_shape)
+        self._num_actions = int(game.num_actions)
+        self._observe = observe or _observe_with(game)
+        self._transform = transform or _transform_with(game)
+        # [K, A]: under symmetry k action b comes from action sources[k, b].
+        tables = [np.asarray(symmetry.actions, np.int64) for symmetry in game.symmetries] if symmetries else []
+        self._sources = np.array([np.argsort(table) for table in tables], np.int64).reshape(-1, self._num_actions)
+        self._rings: dict[str, NDArray[Any]] = {}
+        self._first_row = 0  # rows before it were never here: a resumed run does not load all of its past
+        self._saved_rows = 0
+
+    def __len__(self) -> int:
+        return min(self.total_rows - self._first_row, self.config.capacity)
+
+    @property
+    def window(self) -> int:
+        """The rows that batches are drawn from, the latest ones (Wu 2019, section 3)."""
+        return min(len(self), window_size(self.total_rows, self.config))
+
+    def add(self, samples: Samples) -> None:
+        """Append rows; the oldest make room.
+
+        Raises ValueError when shapes disagree or a target is not finite.
+        """
+        count = len(samples)
+        if count == 0:
+            return
+        _check_samples(samples, self._num_actions)
+        if not self._rings:
+            self._allocate(samples.states.shape[1])
+        if samples.states.shape[1] != self._rings["states"].shape[1]:
+            raise ValueError(f"states of {samples.states.shape[1]} entries, not {self._rings['states'].shape[1]}")
+        rows = np.arange(self.total_rows, self.total_rows + count)[-self.config.capacity :]
+        target = rows % self.config.capacity
+        source = rows - self.total_rows
+        self._rings["states"][target] = samples.states[source]
+        self._rings["search_policy"][target] = samples.search_policy[source]
+        self._rings["mask"][target] = np.packbits(np.asarray(samples.legal_action_mask[source], np.bool_), axis=1)
+        self._rings["value"][target] = samples.value[source]
+        self._rings["version"][target] = samples.version[source]
+        self.total_rows += count
+
+    def sample(self, batch_size: int, rng: np.random.Generator) -> Batch:
+        """Draw rows uniformly from the window, with replacement, each under a random symmetry.
+
+        Raises ValueError when the buffer is empty.
+        """
+        if self.total_rows == 0:
+            raise ValueError("the replay buffer is empty")
+        age = rng.integers(self.window, size=batch_size)  # 0: the latest row
+        slots = (self.total_rows - 1 - age) % self.config.capacity
+        states = self._rings["states"][slots]  # [B, S]
+        search_policy = self._rings["search_policy"][slots]  # [B, A]
+        mask = self._unpack(slots)  # [B, A]
+        if len(self._sources):
+            symmetry = rng.integers(len(self._sources), size=batch_size).astype(np.int32)
+            states, search_policy, mask = self.apply_symmetries(states, search_policy, mask, symmetry)
+        observation = np.empty((batch_size, *self._observation_shape), np.float32)
+        self._observe(states, observation)
+        return Batch(
+            observation=observation,
+            legal_action_mask=mask,
+            search_policy=search_policy,
+            value=self._rings["value"][slots],
+            age=age,
+            version=self._rings["version"][slots],
+        )
+
+    def apply_symmetries(
+        self,
+        states: States,
+        search_policy: NDArray[np.float32],
+        mask: NDArray[np.bool_],
+        symmetry: NDArray[np.int32],
+    ) -> tuple[States, NDArray[np.float32], NDArray[np.bool_]]:
+        """Each row [B] under its own symmetry [B] of the game: states, search policies and masks.
+
+        The state is turned before it is observed, so that planes that say whose sides are whose come out right under
+        a symmetry that exchanges the players. The value needs no change: it is for the player to act, who is
+        exchanged together with the stones.
+        """
+        turned = np.empty_like(states)
+        self._transform(states, symmetry, turned)
+        sources = self._sources[symmetry]  # [B, A]
+        return turned, np.take_along_axis(search_policy, sources, 1), np.take_along_axis(mask, sources, 1)
+
+    def steps_due(self, steps_done: int, batch_size: int) -> int:
+        """Learner steps that may be made now so that a row is drawn `reuse` times on average; 0 before `min_rows`."""
+        if self.total_rows < self.config.min_rows:
+            return 0
+        return max(0, int(self.total_rows * self.config.reuse / batch_size) - steps_done)
+
+    def latest(self, count: int) -> Samples:
+        """The last `count` rows, or all there are, oldest first."""
+        count = min(count, len(self))
+        slots = np.arange(self.total_rows - count, self.total_rows) % self.config.capacity
+        return Samples(
+            states=self._rings["states"][slots],
+            search_policy=self._rings["search_policy"][slots],
+            legal_action_mask=self._unpack(slots),
+            value=self._rings["value"][slots],
+            version=self._rings["version"][slots],
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write the rows that are not on the disk yet as one chunk."""
+        fresh = min(self.total_rows - self._saved_rows, len(self))
+        if fresh:
+            first = self.total_rows - fresh
+            samples = self.latest(fresh)
+            file = io.BytesIO()
+            np.savez_compressed(
+                file,
+                states=samples.states,
+                search_policy=samples.search_policy,
+                mask=np.packbits(np.asarray(samples.legal_action_mask, np.bool_), axis=1),
+                value=samples.value,
+                version=samples.version,
+            )
+            write_atomic(folder / _CHUNK_NAME.format(first), file.getvalue())
+            self._saved_rows = self.total_rows
+
+    def prune(self, folder: Path) -> None:
+        """Delete the chunks out of reach. To be called once the training state that counts them out is on the disk."""
+        chunks = _chunks(folder)
+        for (_, path), (following, _) in itertools.pairwise(chunks):
+            if following <= self.total_rows - self.config.capacity:
+                path.unlink()
+
+    def load(self, folder: Path, total_rows: int | None = None) -> None:
+        """Read the chunks in a folder into this empty buffer.
+
+        `total_rows` is the count at which the training state was saved: rows after it are dropped and their chunks
+        deleted, since the resumed run will play others in their place.
+
+        Raises ReplayError that names the file when one is torn or rows are missing.
+        """
+        if self.total_rows:
+            raise ValueError("only an empty buffer can be loaded")
+        for first, path in _chunks(folder):
+            if total_rows is not None and first >= total_rows:
+                path.unlink()
+                continue
+            samples = _read_chunk(path, self._num_actions)
+            if self.total_rows == 0:
+                self.total_rows = self._first_row = first
+            if first != self.total_rows:
+                raise ReplayError(f"{path}: rows {self.total_rows} to {first} are missing before it")
+            if total_rows is not None and first + len(samples) > total_rows:
+                raise ReplayError(f"{path}: goes beyond row {total_rows}, at which the training state was saved")
+            self.add(samples)
+        if total_rows is not None and self.total_rows != total_rows:
+            raise ReplayError(f"{folder}: rows {self.total_rows} to {total_rows} are missing")
+        self._saved_rows = self.total_rows
+
+    def _allocate(self, state_size: int) -> None:
+        capacity = self.config.capacity
+        self._rings = {
+            "states": np.zeros((capacity, state_size), np.int32),
+            "search_policy": np.zeros((capacity, self._num_actions), np.float32),
+            "mask": np.zeros((capacity, (self._num_actions + 7) // 8), np.uint8),
+            "value": np.zeros(capacity, np.float32),
+            "version": np.zeros(capacity, np.int32),
+        }
+
+    def _unpack(self, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.unpackbits(self._rings["mask"][slots], axis=1, count=self._num_actions).astype(np.bool_)
+
+
+def window_size(total_rows: int, config: ReplayConfig) -> int:
+    """Rows in the window after `total_rows`: c (1 + beta ((N / c)^alpha - 1) / alpha), at least all of the first c."""
+    if total_rows <= config.window:
+        return total_rows
+    ratio = total_rows / config.window
+    return int(config.window * (1 + config.beta * (ratio**config.alpha - 1) / config.alpha))
+
+
+def rng_state(rng: np.random.Generator) -> dict[str, Any]:
+    """The generator's state in numbers, texts and dicts, for `restore_rng`, JSON and a training state."""
+    return dict(rng.bit_generator.state)
+
+
+def restore_rng(state: dict[str, Any]) -> np.random.Generator:
+    """A generator that goes on where `rng_state` was taken. Raises ValueError when it is not a PCG64's state."""
+    bit_generator = np.random.PCG64()
+    bit_generator.state = state  # type: ignore[assignment]
+    return np.random.Generator(bit_generator)
+
+
+def _observe_with(game: Any) -> Observe:
+    from stonezoo.kernels.batch import observe_batch
+
+    return lambda states, out: observe_batch(game.rules, states, out)
+
+
+def _transform_with(game: Any) -> Transform:
+    from stonezoo.kernels.batch import transform_batch
+
+    cells = np.ascontiguousarray([symmetry.cells for symmetry in game.symmetries], np.int32)  # [K, cells]
+    swaps = np.array([symmetry.swaps_players for symmetry in game.symmetries], np.int8)  # [K]
+    return lambda states, symmetry, out: transform_batch(game.rules, states, cells, swaps, symmetry, out)
+
+
+def _check_samples(samples: Samples, num_actions: int) -> None:
+    count = len(samples)
+    shapes = {
+        "states": (count, samples.states.shape[-1]),
+        "search_policy": (count, num_actions),
+        "legal_action_mask": (count, num_actions),
+        "value": (count,),
+        "version": (count,),
+    }
+    for name, shape in shapes.items():
+        actual = getattr(samples, name).shape
+        if actual != shape:
+            raise ValueError(f"{name} has the shape {actual}, expected {shape}")
+    if not (np.isfinite(samples.search_policy).all() and np.isfinite(samples.value).all()):
+        raise ValueError("a training target is not finite")
+    if samples.search_policy[~np.asarray(samples.legal_action_mask, np.bool_)].any():
+        raise ValueError("search_policy is not zero on an illegal action")
+
+
+def _chunks(folder: Path) -> list[tuple[int, Path]]:
+    """(first row, path) of every chunk, ascending."""
+    found = [(match, path) for path in folder.iterdir() if (match := _CHUNK_PATTERN.fullmatch(path.name))]
+    return sorted((int(match.group(1)), path) for match, path in found)
+
+
+def _read_chunk(path: Path, num_actions: int) -> Samples:
+    try:
+        # From memory, since numpy leaves a torn file open; the checksum of each array is compared.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+            samples = Samples(
+                states=arrays["states"],
+                search_policy=arrays["search_policy"],
+                legal_action_mask=np.unpackbits(arrays["mask"], axis=1, count=num_actions).astype(np.bool_),
+                value=arrays["value"],
+                version=arrays["version"],
+            )
+            _check_samples(samples, num_actions)
+    except (OSError, ValueError, KeyError, EOFError, IndexError, zipfile.BadZipFile, zlib.error) as error:
+        raise ReplayError(f"{path}: not a whole chunk of replay rows: {error}") from error
+    return samples
