@@ -121,7 +121,9 @@ class Game:
         kernels.start(rows, 0, *self._integers)
         kernels.describe(rows, 0, legal, *self._integers)
         kernels.advance(rows, 0, int(legal[0]), legal, *self._integers)
-        kernels.observe(rows, 0, 0, np.empty(self.observation_shape, np.float32), *self._integers)
+        seen, mask = np.empty(self.observation_shape, np.float32), np.empty(self.num_actions, np.int8)
+        kernels.observe(rows, 0, 0, seen, *self._integers)
+        kernels.look(rows, 0, 0, legal, 0, seen, mask, *self._integers)
         direct: list[Any] = [getattr(kernel, "call", kernel) for kernel in kernels]
         return ScalarKernels(*direct)
 
@@ -132,8 +134,16 @@ class Game:
         return State(self, rows)
 
     def from_row(self, row: StateRow) -> "State":
-        """Returns the state of a row [S] of int32, as the kernels keep them; with empty history."""
-        rows = np.zeros((FIRST_CAPACITY, self.rules.state_size), np.int32)
+        """Returns the state of a row int32 [S], as the kernels keep them, with empty history; its entries are trusted.
+
+        Raises:
+            ValueError: the row's length is not this game's.
+        """
+        size = self.rules.state_size
+        row = np.asarray(row)
+        if row.shape != (size,):
+            raise ValueError(f"a row of {self!r} has the shape ({size},), not {row.shape}")
+        rows = np.zeros((FIRST_CAPACITY, size), np.int32)
         rows[0] = row
         return State(self, rows)
 
@@ -285,11 +295,23 @@ class State:
         """
         if player is None:
             player = self.to_play
-        elif player not in (0, 1):
-            raise ValueError(f"player={player!r} is neither 0 (Black) nor 1 (White)")
+        elif type(player) is not int or player not in (0, 1):
+            player = _as_player(player)
         out = np.empty(self.game.observation_shape, np.float32)
         self.game._calls.observe(self._rows, self._index, player, out, *self.game._integers)
         return out
+
+    def look(self, player: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """Returns what `player`, 0 or 1, sees and may do: `observation(player)` [H, W, C] and a mask of actions [A].
+
+        The mask is int8, 1 for each legal action, all zeros when the player is not to act. One compiled call, and no
+        check of `player`.
+        """
+        status, game = self._status, self.game
+        seen, mask = np.empty(game.observation_shape, np.float32), np.empty(game.num_actions, np.int8)
+        count = status & COUNT_BITS if status >> TO_PLAY_SHIFT & 1 == player else 0
+        game._calls.look(self._rows, self._index, player, self._legal, count, seen, mask, *game._integers)
+        return seen, mask
 
     # --- Play -------------------------------------------------------------------------------------------------------
 
@@ -418,6 +440,12 @@ class State:
 
     def __repr__(self) -> str:
         return f"<{self.game.rules_id} {self.to_text()!r}>"
+
+
+def _as_player(player: Any) -> int:
+    if isinstance(player, (int, np.integer)) and not isinstance(player, bool) and player in (0, 1):
+        return int(player)
+    raise ValueError(f"player={player!r} is neither 0 (Black) nor 1 (White)")
 
 
 def _restore(game: Game, rows: NDArray[np.int32], actions: list[int], turn: int) -> State:

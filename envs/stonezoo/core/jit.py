@@ -10,9 +10,11 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,7 +27,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 CACHE_VARIABLE = "STONEZOO_CACHE_DIR"
 KEEP_SECONDS = 30 * 24 * 3600.0  # a cache folder that nobody used for a month is removed
-READY = ".ready"
+READY = ".ready"  # a file for each kernel whose compiled code is whole
+LOCK = ".lock"
+OUR_FOLDER = re.compile(r"-[0-9a-f]{16}$")
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 CORE = Path(__file__).parent
 PACKAGE = CORE.parent
@@ -34,6 +38,7 @@ OURS = ("stonezoo", "stonezero")
 INTERPRETED: bool = vars(numba.config)["DISABLE_JIT"] != 0  # NUMBA_DISABLE_JIT=1
 
 _announced: set[str] = set()
+_compiling = threading.RLock()  # the cache folder is a setting of the whole process
 
 
 def jit(function: F) -> F:
@@ -44,12 +49,17 @@ def jit(function: F) -> F:
     return compiled
 
 
-def cache_root() -> Path:
-    """The folder that holds all compiled code: $STONEZOO_CACHE_DIR, else stonezoo in the user's cache folder."""
-    if chosen := os.environ.get(CACHE_VARIABLE):
-        return Path(chosen).expanduser()
+def cache_root() -> Path | None:
+    """The folder that holds all compiled code: $STONEZOO_CACHE_DIR, else stonezoo in the user's cache folder.
+
+    None where the user has no home folder.
+    """
+    chosen = os.environ.get(CACHE_VARIABLE)
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "stonezoo"
+    try:
+        return Path(chosen).expanduser() if chosen else Path(base).expanduser() / "stonezoo"
+    except RuntimeError:
+        return None
 
 
 @functools.cache
@@ -88,29 +98,31 @@ def _source_file(cls: type) -> Path:
 
 
 @functools.cache
-def _usable(root: Path) -> bool:
+def _usable(root: Path | None) -> bool:
     """Whether `root` can be written; says once on stderr when it cannot."""
     try:
+        if root is None:
+            raise FileNotFoundError("there is no home folder")
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=root):
             return True
     except OSError as error:
         print(
-            f"stonezoo: cannot write compiled code to {root} ({error.strerror or error}); it will be compiled again in "
-            f"every process. Set {CACHE_VARIABLE} to a folder that can be written.",
+            f"stonezoo: cannot keep compiled code in {root or 'a cache folder'} ({error.strerror or error}); it will "
+            f"be compiled again in every process. Set {CACHE_VARIABLE} to a folder that can be written.",
             file=sys.stderr,
         )
         return False
 
 
-def _prune(root: Path, used: Path) -> None:
-    """Touches `used` and removes the folders beside it that nobody used for KEEP_SECONDS."""
-    now = time.time()
-    os.utime(used, (now, now))
+def _prune(root: Path) -> None:
+    """Removes our own folders in `root` that nobody used for KEEP_SECONDS, and their lock files."""
+    oldest = time.time() - KEEP_SECONDS
     for folder in root.iterdir():
         with contextlib.suppress(OSError):
-            if folder.is_dir() and folder != used and now - folder.stat().st_mtime > KEEP_SECONDS:
+            if OUR_FOLDER.search(folder.name) and any(folder.glob(f"*{READY}")) and folder.stat().st_mtime < oldest:
                 shutil.rmtree(folder, ignore_errors=True)
+                folder.with_name(folder.name + LOCK).unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -134,15 +146,14 @@ def _announce(game: str) -> None:
 class Kernel:
     """A compiled function as Python calls it: one cached dispatcher for every class of rules.
 
-    The first argument of a call is the rules (or, with `rules_class` given, their class stands fixed). The first call
-    for a game in a process holds a lock, so that of several processes that start cold one compiles and the others load.
+    The first argument of a call is the rules. The first call for a game in a process compiles under a lock, so that of
+    several processes that start cold one compiles and the others load.
     """
 
-    def __init__(self, function: Callable[..., Any], rules_class: type | None = None) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         python: Callable[..., Any] = getattr(function, "py_func", function)
         functools.update_wrapper(self, python)
         self._function = python
-        self._rules_class = rules_class
         self._ready: dict[type, Callable[..., Any]] = {}
 
     def __call__(self, rules: Any, *args: Any) -> Any:
@@ -154,27 +165,38 @@ class Kernel:
     def _first_call(self, rules_class: type, *args: Any) -> Any:
         game = getattr(rules_class, "name", rules_class.__name__)
         root = cache_root()
-        if not _usable(root):
-            _announce(game)
-            compiled = numba.njit(**OPTIONS)(self._function)
-            result = compiled(*args)
-            self._ready[rules_class] = compiled
-            return result
+        with _compiling:
+            if not _usable(root) or root is None:
+                _announce(game)
+                compiled = numba.njit(**OPTIONS)(self._function)
+                _compile(compiled, args)
+            else:
+                compiled = self._load_or_compile(rules_class, game, root, args)
+        self._ready[rules_class] = compiled
+        return compiled(*args)
+
+    def _load_or_compile(self, rules_class: type, game: str, root: Path, args: tuple[Any, ...]) -> Callable[..., Any]:
         digest = _game_digest(Path(self._function.__code__.co_filename).resolve(), _source_file(rules_class))
         folder = root / f"{game}-{digest}"
         folder.mkdir(parents=True, exist_ok=True)
         marker = folder / (self._function.__qualname__.replace("<locals>.", "") + READY)
-        with FileLock(str(folder) + ".lock"):
-            if not marker.exists():
+        with FileLock(str(folder) + LOCK):
+            new = not marker.exists()
+            if new:
                 _announce(game)
             with _cache_folder(folder):
-                compiled = numba.njit(cache=True, **OPTIONS)(self._function)
-            result = compiled(*args)
-            if not marker.exists():
-                marker.touch()
-                _prune(root, folder)
-        self._ready[rules_class] = compiled
-        return result
+                compiled: Callable[..., Any] = numba.njit(cache=True, **OPTIONS)(self._function)
+            _compile(compiled, args)
+            marker.touch()
+            os.utime(folder)
+            if new:
+                _prune(root)
+        return compiled
+
+
+def _compile(dispatcher: Any, args: tuple[Any, ...]) -> None:
+    """Compiles for the types of `args`, or loads what was compiled, without running anything."""
+    dispatcher.get_call_template([numba.typeof(arg) for arg in args], {})
 
 
 class BoundKernel(Kernel):

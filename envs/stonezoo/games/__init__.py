@@ -10,6 +10,8 @@ from stonezoo.games.rive import RiveRules
 ENTRY_POINT_GROUP = "stonezoo.games"
 
 _GAMES: dict[str, Any] = {cls.name: cls for cls in (RiveRules, ResolveRules, DaraRules)}
+BUILT_IN = tuple(_GAMES)
+"""Names of the games that come with the project."""
 
 
 def register_game(rules: Any) -> None:

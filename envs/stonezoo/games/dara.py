@@ -1,12 +1,14 @@
 """Dara: drop twelve stones each, then slide; an exact three captures and a four is forbidden.
 
-Rules D1 to D8. A board is kept as rows of bits: bit c of row r is the cell (r, c), row 0 at the top.
+Rules D1 to D8. A board is kept as bits in words: the cell (r, c) has the place r * (columns + 1) + c, so that one step
+east or west is one place, one step south or north is columns + 1 of them, and every step over an edge of the board
+meets a place that is no cell. A place is bit `place % WORD` of word `place // WORD`; 5 x 6 cells fit into one word.
 """
 
 from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +43,13 @@ PROFILES = ("standard", "no_drop_threes")
 # Entries of a state row.
 HAND = HEADER  # Black's stones in hand, then White's
 QUIET = HEADER + 2  # consecutive slides without a capture (D7)
-STONES = HEADER + 3  # Black's rows, then White's rows
+WORDS = HEADER + 3  # words of Black's stones, White's and the empty cells, with a word of zeros between and around
+FREE = 2  # after BLACK and WHITE, the part of the state that holds the empty cells
+
+# A word has two entries of a row, which hold half of its places each.
+HALF, WORD = 30, 60
+ALL = (1 << WORD) - 1
+Window: TypeAlias = tuple[int, int, int]
 
 LINE = 3  # a run of exactly three captures (D5), a longer one is forbidden (D3)
 LOST = 2  # a player reduced to two stones loses (D6)
@@ -70,165 +78,203 @@ OWN_HAND, OTHER_HAND, QUIET_PLANE, OWN_THREES, OTHER_THREES = 7, 8, 9, 10, 11
 NUM_PLANES = 12
 
 
-@jit
-def own_rows(rules: "DaraRules", player: int) -> int:
-    """Index of the first of the player's rows of stones."""
-    return STONES + player * rules.rows
+# --- Words and windows -----------------------------------------------------------------------------------------
 
 
 @jit
-def _row(rules: "DaraRules", state: StateRow, own: int, row: int) -> int:
-    """Row `row` of the stones that begin at `own`; 0 outside the board."""
-    if row < 0 or row >= rules.rows:
-        return 0
-    return int(state[own + row])
+def pitch(rules: "DaraRules") -> int:
+    """Places from a cell to the one south of it."""
+    return rules.columns + 1
 
 
 @jit
-def empty(rules: "DaraRules", state: StateRow, row: int) -> int:
-    """Bits of the empty cells in `row`; 0 outside the board."""
-    if row < 0 or row >= rules.rows:
-        return 0
-    return ((1 << rules.columns) - 1) & ~(int(state[STONES + row]) | int(state[STONES + rules.rows + row]))
+def count_words(rules: "DaraRules") -> int:
+    """Words of a board: 1 or 2."""
+    return 1 if rules.rows * pitch(rules) <= WORD else 2
 
 
 @jit
-def _three_or_more(before: int, before2: int, before3: int, after: int, after2: int, after3: int, least: int) -> int:
-    """Cells where the stones just before and just after in a line number `least` or more (2 or 3), as bits.
+def words_of(rules: "DaraRules", part: int) -> int:
+    """Index of the words of a part of the state: Black's stones, White's, or FREE, the empty cells.
 
-    `before` marks cells whose neighbour on one side is a stone, `before2` those whose second neighbour is one, and so
-    on.
+    The mask changes nothing: it tells the compiler that no index is negative.
     """
-    one, two, three = before, before & before2, before & before2 & before3
-    one_, two_, three_ = after, after & after2, after & after2 & after3
-    if least == 2:
-        return two | two_ | (one & one_)
-    return three | three_ | (two & one_) | (one & two_)
+    return WORDS + 2 + (part & 3) * 2 * (count_words(rules) + 1)
 
 
 @jit
-def _across(row: int, least: int) -> int:
-    """Cells of a row where a stone would stand in a horizontal run with `least` or more others."""
-    return _three_or_more(row << 1, row << 2, row << 3, row >> 1, row >> 2, row >> 3, least)
+def _word(state: StateRow, at: int) -> int:
+    return int(state[at]) | int(state[at + 1]) << HALF
 
 
 @jit
-def _upright(rules: "DaraRules", state: StateRow, own: int, row: int, least: int) -> int:
-    """Cells of `row` where a stone would stand in a vertical run with `least` or more others."""
-    return _three_or_more(
-        _row(rules, state, own, row - 1),
-        _row(rules, state, own, row - 2),
-        _row(rules, state, own, row - 3),
-        _row(rules, state, own, row + 1),
-        _row(rules, state, own, row + 2),
-        _row(rules, state, own, row + 3),
-        least,
+def window(rules: "DaraRules", state: StateRow, part: int, word: int) -> Window:
+    """A word of a part of the state, between the one before it and the one after it."""
+    at = words_of(rules, part) + 2 * word
+    return _word(state, at - 2), _word(state, at), _word(state, at + 2)
+
+
+@jit
+def _earlier(window: Window, steps: int) -> int:
+    """For each place of the window's word, the bit of the place that lies `steps` before it."""
+    return (window[1] << steps | window[0] >> WORD - steps) & ALL
+
+
+@jit
+def _later(window: Window, steps: int) -> int:
+    """For each place of the window's word, the bit of the place that lies `steps` after it."""
+    return (window[1] >> steps | window[2] << WORD - steps) & ALL
+
+
+@jit
+def _toggle(rules: "DaraRules", state: StateRow, player: int, place: int) -> None:
+    """Puts a stone of the player's on an empty cell, or takes it away."""
+    half, bit = place // HALF, 1 << place % HALF
+    state[words_of(rules, player) + half] ^= bit
+    state[words_of(rules, FREE) + half] ^= bit
+
+
+# --- Runs (D3, D5, D8) -----------------------------------------------------------------------------------------
+
+
+@jit
+def _in_run(mine: Window, step: int, others: int) -> int:
+    """Places where a stone would stand in a run along `step` with `others` (2 or 3) or more others of `mine`."""
+    before, after = _earlier(mine, step), _later(mine, step)
+    before2, after2 = before & _earlier(mine, 2 * step), after & _later(mine, 2 * step)
+    if others == 2:
+        return before2 | before & after | after2
+    return before2 & (after | _earlier(mine, 3 * step)) | after2 & (before | _later(mine, 3 * step))
+
+
+@jit
+def _in_three(mine: Window, step: int) -> int:
+    """Stones of `mine` that are in a run of exactly three along `step`."""
+    before, before2 = _earlier(mine, step), _earlier(mine, 2 * step)
+    after, after2 = _later(mine, step), _later(mine, 2 * step)
+    first = after & after2 & ~(before | _later(mine, 3 * step))
+    middle = before & after & ~(before2 | after2)
+    last = before & before2 & ~(after | _earlier(mine, 3 * step))
+    return mine[1] & (first | middle | last)
+
+
+@jit
+def threes(rules: "DaraRules", state: StateRow, player: int, word: int) -> int:
+    """The player's stones that are in a run of exactly three, in either direction (D5)."""
+    mine = window(rules, state, player, word)
+    return _in_three(mine, 1) | _in_three(mine, pitch(rules))
+
+
+# --- Legal actions, as the places of one word ------------------------------------------------------------------
+
+
+@jit
+def drops(rules: "DaraRules", state: StateRow, player: int, word: int) -> int:
+    """Cells on which the player may drop a stone (D2, D3, D8)."""
+    mine = window(rules, state, player, word)
+    others = 2 if rules.rules == NO_DROP_THREES else 3
+    run = _in_run(mine, 1, others) | _in_run(mine, pitch(rules), others)
+    return _word(state, words_of(rules, FREE) + 2 * word) & ~run
+
+
+@jit
+def slides(rules: "DaraRules", state: StateRow, player: int, word: int) -> tuple[int, int, int, int]:
+    """Cells to which the player may slide a stone north, east, south and west (D3, D4).
+
+    The cell that the stone leaves counts as empty, and it lies just behind the target: along the line of the slide only
+    the stones ahead count, across it both sides do.
+    """
+    mine, south = window(rules, state, player, word), pitch(rules)
+    free = _word(state, words_of(rules, FREE) + 2 * word)
+    upright, level = free & ~_in_run(mine, south, 3), free & ~_in_run(mine, 1, 3)
+    four_north = _earlier(mine, south) & _earlier(mine, 2 * south) & _earlier(mine, 3 * south)
+    four_east = _later(mine, 1) & _later(mine, 2) & _later(mine, 3)
+    four_south = _later(mine, south) & _later(mine, 2 * south) & _later(mine, 3 * south)
+    four_west = _earlier(mine, 1) & _earlier(mine, 2) & _earlier(mine, 3)
+    return (
+        level & _later(mine, south) & ~four_north,
+        upright & _earlier(mine, 1) & ~four_east,
+        level & _earlier(mine, south) & ~four_south,
+        upright & _later(mine, 1) & ~four_west,
     )
 
 
 @jit
-def drops(rules: "DaraRules", state: StateRow, row: int) -> int:
-    """Bits of the cells in `row` on which the player to act may drop a stone (D3, D8)."""
-    free = empty(rules, state, row)
-    if free == 0:
-        return 0
-    own = own_rows(rules, int(state[TO_PLAY]))
-    least = 2 if rules.rules == NO_DROP_THREES else 3
-    return free & ~_across(int(state[own + row]), least) & ~_upright(rules, state, own, row, least)
+def takes(rules: "DaraRules", state: StateRow, player: int, word: int) -> int:
+    """Stones that the player may take: the enemy's that are in no three (D5)."""
+    return _word(state, words_of(rules, 1 - player) + 2 * word) & ~threes(rules, state, 1 - player, word)
 
 
 @jit
-def slides(rules: "DaraRules", state: StateRow, player: int, direction: int, row: int) -> int:
-    """Bits of the player's stones in `row` that may slide in `direction` (D3, D4).
+def on_cell(rules: "DaraRules", state: StateRow, word: int) -> int:
+    """Cells where the action that names only a cell is legal: a drop or a capture."""
+    player = int(state[TO_PLAY])
+    return drops(rules, state, player, word) if state[PHASE] == DROP else takes(rules, state, player, word)
 
-    The stone's own cell counts as empty, and it lies just behind the target: along the line of the slide only the
-    stones ahead count, across it both sides do.
-    """
-    own = own_rows(rules, player)
-    mine = int(state[own + row])
-    if mine == 0:
-        return 0
-    if direction == EAST:
-        free = empty(rules, state, row)
-        targets = mine << 1 & free
-        four = (mine >> 1 & mine >> 2 & mine >> 3) | _upright(rules, state, own, row, 3) if targets else 0
-        return (targets & ~four) >> 1
-    if direction == WEST:
-        free = empty(rules, state, row)
-        targets = mine >> 1 & free
-        four = (mine << 1 & mine << 2 & mine << 3) | _upright(rules, state, own, row, 3) if targets else 0
-        return (targets & ~four) << 1
-    ahead = -1 if direction == NORTH else 1
-    targets = mine & empty(rules, state, row + ahead)
-    if targets == 0:
-        return 0
-    beyond = (
-        _row(rules, state, own, row + 2 * ahead)
-        & _row(rules, state, own, row + 3 * ahead)
-        & _row(rules, state, own, row + 4 * ahead)
-    )
-    return targets & ~(beyond | _across(_row(rules, state, own, row + ahead), 3))
+
+@jit
+def _step_to(rules: "DaraRules", plane: int) -> int:
+    """Places from a cell to where a slide of `plane` arrives."""
+    return ROW_STEP[plane] * pitch(rules) + COLUMN_STEP[plane]
+
+
+@jit
+def place_of(rules: "DaraRules", cell: int) -> int:
+    """The place of a cell."""
+    return cell + cell // rules.columns
+
+
+@jit
+def action_at(rules: "DaraRules", plane: int, place: int) -> int:
+    """The number of the action of `plane` whose stone arrives, is dropped or is taken on `place`."""
+    source = place - _step_to(rules, plane)
+    return plane * rules.rows * rules.columns + source - source // pitch(rules)
+
+
+@jit
+def row_of(rules: "DaraRules", first: int, second: int, row: int) -> int:
+    """The places of one row of the board, out of a board's two words."""
+    place = row * pitch(rules)
+    return first >> place | second << WORD - place if place < WORD else second >> place - WORD
+
+
+# --- Turns -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def can_drop(rules: "DaraRules", state: StateRow, player: int) -> bool:
+    """Whether the player has a legal drop."""
+    found = 0
+    for word in range(count_words(rules)):
+        found |= drops(rules, state, player, word)
+    return found != 0
 
 
 @jit
 def can_slide(rules: "DaraRules", state: StateRow, player: int) -> bool:
     """Whether the player has a legal slide."""
-    for row in range(rules.rows):
-        for direction in range(NORTH, NUM_DIRECTIONS):
-            if slides(rules, state, player, direction, row):
-                return True
-    return False
-
-
-@jit
-def can_drop(rules: "DaraRules", state: StateRow) -> bool:
-    """Whether the player to act has a legal drop."""
-    for row in range(rules.rows):
-        if drops(rules, state, row):
-            return True
-    return False
-
-
-@jit
-def _exact_across(row: int) -> int:
-    """Bits of the stones of a row that are in a horizontal run of exactly three."""
-    starts = row & (row >> 1) & (row >> 2) & ~(row << 1) & ~(row >> 3)
-    return starts | starts << 1 | starts << 2
-
-
-@jit
-def threes(rules: "DaraRules", state: StateRow, player: int, row: int) -> int:
-    """Bits of the player's stones in `row` that are in a run of exactly three, in either direction (D5)."""
-    own = own_rows(rules, player)
-    found = _exact_across(int(state[own + row]))
-    for top in range(row - 2, row + 1):
-        run = _row(rules, state, own, top) & _row(rules, state, own, top + 1) & _row(rules, state, own, top + 2)
-        found |= run & ~_row(rules, state, own, top - 1) & ~_row(rules, state, own, top + 3)
-    return found
-
-
-@jit
-def takeable(rules: "DaraRules", state: StateRow, player: int, row: int) -> int:
-    """Bits of the stones in `row` that `player` may take: enemy stones in no three (D5)."""
-    return int(state[own_rows(rules, 1 - player) + row]) & ~threes(rules, state, 1 - player, row)
+    found = 0
+    for word in range(count_words(rules)):
+        north, east, south, west = slides(rules, state, player, word)
+        found |= north | east | south | west
+    return found != 0
 
 
 @jit
 def can_take(rules: "DaraRules", state: StateRow, player: int) -> bool:
-    """Whether `player` has an enemy stone to take."""
-    for row in range(rules.rows):
-        if takeable(rules, state, player, row):
-            return True
-    return False
+    """Whether the player has an enemy stone to take."""
+    found = 0
+    for word in range(count_words(rules)):
+        found |= takes(rules, state, player, word)
+    return found != 0
 
 
 @jit
 def stones_left(rules: "DaraRules", state: StateRow, player: int) -> int:
     """Stones of the player on the board and in hand."""
-    own = own_rows(rules, player)
     count = int(state[HAND + player])
-    for row in range(rules.rows):
-        count += popcount(int(state[own + row]))
+    for word in range(count_words(rules)):
+        count += popcount(_word(state, words_of(rules, player) + 2 * word))
     return count
 
 
@@ -240,7 +286,7 @@ def _end_turn(rules: "DaraRules", state: StateRow) -> None:
     state[TO_PLAY] = player
     if state[HAND + player] > 0:
         state[PHASE] = DROP
-        able = can_drop(rules, state)
+        able = can_drop(rules, state, player)
     else:
         state[PHASE] = SLIDE
         able = can_slide(rules, state, player)
@@ -250,19 +296,6 @@ def _end_turn(rules: "DaraRules", state: StateRow) -> None:
         state[OUTCOME] = DRAWN
     if state[OUTCOME] != ONGOING:
         state[PHASE] = last
-
-
-@jit
-def actable(rules: "DaraRules", state: StateRow, plane: int, row: int) -> int:
-    """Bits of the cells in `row` where the action of `plane` is legal: 0 drop or take, 1 to 4 slide."""
-    phase = int(state[PHASE])
-    if phase == SLIDE:
-        return slides(rules, state, int(state[TO_PLAY]), plane, row) if plane else 0
-    if plane:
-        return 0
-    if phase == DROP:
-        return drops(rules, state, row)
-    return takeable(rules, state, int(state[TO_PLAY]), row)
 
 
 class _Fields(NamedTuple):
@@ -311,36 +344,37 @@ class DaraRules(_Fields):
     @jit
     def reset(self, state: StateRow) -> None:
         """Writes the initial state: an empty board, all stones in hand, Black to act."""
-        state[:] = 0
+        for i in range(state.shape[0]):
+            state[i] = 0
         state[HAND] = self.stones
         state[HAND + 1] = self.stones
+        for cell in range(self.rows * self.columns):
+            place = place_of(self, cell)
+            state[words_of(self, FREE) + place // HALF] |= 1 << place % HALF
 
     @jit
     def step(self, state: StateRow, action: int) -> None:
         """Drops (D2), slides (D4) or takes (D5), and sees whether that ends the game (D6, D7)."""
         player, phase = int(state[TO_PLAY]), int(state[PHASE])
-        cells = self.rows * self.columns
-        plane, cell = divmod(action, cells)
-        row, column = divmod(cell, self.columns)
-        bit = 1 << column
-        own = own_rows(self, player)
+        plane, cell = divmod(action, self.rows * self.columns)
+        place = place_of(self, cell)
         if phase == DROP:
-            state[own + row] |= bit
+            _toggle(self, state, player, place)
             state[HAND + player] -= 1
             _end_turn(self, state)
         elif phase == SLIDE:
-            row2 = row + ROW_STEP[plane]
-            bit2 = 1 << (column + COLUMN_STEP[plane])
-            state[own + row] &= ~bit
-            state[own + row2] |= bit2
-            if threes(self, state, player, row2) & bit2 and can_take(self, state, player):
+            _toggle(self, state, player, place)
+            place += _step_to(self, plane)
+            _toggle(self, state, player, place)
+            word, bit = divmod(place, WORD)
+            if threes(self, state, player, word) >> bit & 1 and can_take(self, state, player):
                 state[PHASE] = TAKE
                 state[QUIET] = 0
             else:
                 state[QUIET] += 1
                 _end_turn(self, state)
         else:
-            state[own_rows(self, 1 - player) + row] &= ~bit
+            _toggle(self, state, 1 - player, place)
             _end_turn(self, state)
 
     # --- Legal actions ---------------------------------------------------------------------------------------------
@@ -348,12 +382,15 @@ class DaraRules(_Fields):
     @jit
     def is_legal(self, state: StateRow, action: int) -> bool:
         """Whether the action is legal now."""
-        cells = self.rows * self.columns
-        if state[OUTCOME] != ONGOING or action < 0 or action >= NUM_DIRECTIONS * cells:
+        plane, cell = divmod(action, self.rows * self.columns)
+        if state[OUTCOME] != ONGOING or plane < 0 or plane >= NUM_DIRECTIONS:
             return False
-        plane, cell = divmod(action, cells)
-        row, column = divmod(cell, self.columns)
-        return actable(self, state, plane, row) >> column & 1 != 0
+        if (plane > 0) != (state[PHASE] == SLIDE):
+            return False
+        word, bit = divmod(place_of(self, cell) + _step_to(self, plane), WORD)
+        if plane == 0:
+            return on_cell(self, state, word) >> bit & 1 != 0
+        return slides(self, state, int(state[TO_PLAY]), word)[plane - NORTH] >> bit & 1 != 0
 
     @jit
     def legal_actions(self, state: StateRow, out: NDArray[np.int32]) -> int:
@@ -363,53 +400,77 @@ class DaraRules(_Fields):
             return count
         sliding = state[PHASE] == SLIDE
         for plane in range(1 if sliding else 0, NUM_DIRECTIONS if sliding else 1):
-            for row in range(self.rows):
-                found = actable(self, state, plane, row)
+            for word in range(count_words(self)):
+                if sliding:
+                    found = slides(self, state, int(state[TO_PLAY]), word)[plane - NORTH]
+                else:
+                    found = on_cell(self, state, word)
                 while found:
-                    out[count] = (plane * self.rows + row) * self.columns + lowest(found)
+                    out[count] = action_at(self, plane, word * WORD + lowest(found))
                     count += 1
                     found &= found - 1
         return count
 
     @jit
     def random_action(self, state: StateRow, stream: Stream) -> int:
-        """Returns a legal action, each with the same probability; the game is not over."""
-        sliding = state[PHASE] == SLIDE
-        first, last = (NORTH, NUM_DIRECTIONS) if sliding else (0, 1)
-        count = 0
-        for plane in range(first, last):
-            for row in range(self.rows):
-                count += popcount(actable(self, state, plane, row))
-        k = randint(stream, count)
-        for plane in range(first, last):
-            for row in range(self.rows):
-                found = actable(self, state, plane, row)
-                here = popcount(found)
-                if k < here:
-                    return (plane * self.rows + row) * self.columns + select(found, k)
-                k -= here
-        return -1
+        """Returns a legal action, each with the same probability; the game is not over.
+
+        Keeps the actions of one word: those of a new word replace them with the share that is theirs of all so far.
+        """
+        player, sliding = int(state[TO_PLAY]), state[PHASE] == SLIDE
+        count, kept = 0, 0
+        north, east, south, west = 0, 0, 0, 0
+        for word in range(count_words(self)):
+            if sliding:
+                a, b, c, d = slides(self, state, player, word)
+            else:
+                a, b, c, d = on_cell(self, state, word), 0, 0, 0
+            here = popcount(a) + popcount(b) + popcount(c) + popcount(d)
+            count += here
+            if randint(stream, count) < here:
+                kept, north, east, south, west = word, a, b, c, d
+        to_east = popcount(north)
+        to_south = to_east + popcount(east)
+        to_west = to_south + popcount(south)
+        k = randint(stream, to_west + popcount(west))
+        plane, found, skipped = 0, north, 0
+        if k >= to_east:
+            plane, found, skipped = 1, east, to_east
+        if k >= to_south:
+            plane, found, skipped = 2, south, to_south
+        if k >= to_west:
+            plane, found, skipped = 3, west, to_west
+        return action_at(self, plane + (1 if sliding else 0), kept * WORD + select(found, k - skipped))
 
     # --- Observation and symmetry ----------------------------------------------------------------------------------
 
     @jit
     def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None:
         """Writes the planes [rows, columns, 12] as `player` sees them."""
-        own, enemy = own_rows(self, player), own_rows(self, 1 - player)
+        _, own, own2 = window(self, state, player, 0)
+        _, enemy, enemy2 = window(self, state, 1 - player, 0)
+        own_threes, enemy_threes = threes(self, state, player, 0), threes(self, state, 1 - player, 0)
+        own_threes2, enemy_threes2 = 0, 0
+        if count_words(self) == 2:
+            own_threes2, enemy_threes2 = threes(self, state, player, 1), threes(self, state, 1 - player, 1)
+        due = int(state[PHASE]) if state[OUTCOME] == ONGOING else -1
         to_act = 1.0 if state[TO_PLAY] == player else 0.0
+        drop, slide, take = 1.0 if due == DROP else 0.0, 1.0 if due == SLIDE else 0.0, 1.0 if due == TAKE else 0.0
         own_hand, other_hand = state[HAND + player] / self.stones, state[HAND + 1 - player] / self.stones
         quiet = state[QUIET] / self.quiet_limit
         for row in range(self.rows):
-            mine, theirs = int(state[own + row]), int(state[enemy + row])
-            my_threes, their_threes = threes(self, state, player, row), threes(self, state, 1 - player, row)
+            mine, theirs = row_of(self, own, own2, row), row_of(self, enemy, enemy2, row)
+            my_threes = row_of(self, own_threes, own_threes2, row)
+            their_threes = row_of(self, enemy_threes, enemy_threes2, row)
             for column in range(self.columns):
                 planes = out[row, column]
                 planes[OWN] = mine >> column & 1
                 planes[OTHER] = theirs >> column & 1
                 planes[ON_BOARD] = 1.0
                 planes[TO_ACT] = to_act
-                for phase in range(3):
-                    planes[PHASE_PLANES + phase] = 1.0 if state[PHASE] == phase and state[OUTCOME] == ONGOING else 0.0
+                planes[PHASE_PLANES + DROP] = drop
+                planes[PHASE_PLANES + SLIDE] = slide
+                planes[PHASE_PLANES + TAKE] = take
                 planes[OWN_HAND] = own_hand
                 planes[OTHER_HAND] = other_hand
                 planes[QUIET_PLANE] = quiet
@@ -419,18 +480,13 @@ class DaraRules(_Fields):
     @jit
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None:
         """Writes the image of a state: the stone on cell c moves to cells[c]."""
-        for i in range(STONES):
-            out[i] = state[i]
-        for i in range(STONES, out.shape[0]):
-            out[i] = 0
-        for player in range(2):
-            own = own_rows(self, player)
-            for row in range(self.rows):
-                found = int(state[own + row])
-                while found:
-                    row2, column2 = divmod(int(cells[row * self.columns + lowest(found)]), self.columns)
-                    out[own + row2] |= 1 << column2
-                    found &= found - 1
+        for i in range(state.shape[0]):
+            out[i] = state[i] if i < WORDS else 0
+        for cell in range(self.rows * self.columns):
+            place, image = place_of(self, cell), place_of(self, int(cells[cell]))
+            for part in range(FREE + 1):
+                bit = int(state[words_of(self, part) + place // HALF]) >> place % HALF & 1
+                out[words_of(self, part) + image // HALF] |= bit << image % HALF
 
     # --- What Python sees ------------------------------------------------------------------------------------------
 
@@ -465,7 +521,7 @@ class DaraRules(_Fields):
     @property
     def state_size(self) -> int:
         """Entries of a state row."""
-        return STONES + 2 * self.rows
+        return WORDS + 2 + 3 * 2 * (count_words(self) + 1)
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
@@ -510,11 +566,11 @@ class DaraRules(_Fields):
     def board(self, state: StateRow) -> NDArray[np.int8]:
         """The stones [rows * columns]: -1 empty, 0 Black, 1 White."""
         board = np.full(self.num_cells, EMPTY, np.int8)
-        for player in (BLACK, WHITE):
-            for row in range(self.rows):
-                for column in range(self.columns):
-                    if int(state[STONES + player * self.rows + row]) >> column & 1:
-                        board[row * self.columns + column] = player
+        for cell in range(self.num_cells):
+            half, bit = divmod(place_of(self, cell), HALF)
+            for player in (BLACK, WHITE):
+                if int(state[words_of(self, player) + half]) >> bit & 1:
+                    board[cell] = player
         return board
 
     def marks(self, state: StateRow) -> dict[str, tuple[int, ...]]:
@@ -547,12 +603,18 @@ class DaraRules(_Fields):
     def from_position(self, board: list[int], to_play: int, fields: Fields) -> StateRow:
         """Returns the state row [S] of a position; PositionError where it contradicts itself."""
         state = np.zeros(self.state_size, np.int32)
+        self.reset(state)
         state[TO_PLAY] = to_play
         for cell, player in enumerate(board):
             if player != EMPTY:
-                state[STONES + player * self.rows + cell // self.columns] |= 1 << cell % self.columns
+                _toggle(self, state, player, place_of(self, cell))
         hand = fields.pair("hand", 0, self.stones)
         state[HAND : HAND + 2] = hand
+        if hand[to_play] - hand[1 - to_play] not in (0, 1):
+            fields.fail(
+                f"{owner(to_play)} is to act, with as many stones in hand as the other player, or one more (D2)",
+                "hand",
+            )
         for player in (BLACK, WHITE):
             count = board.count(player)
             if count + hand[player] > self.stones:
@@ -578,7 +640,7 @@ class DaraRules(_Fields):
                 fields.refuse(("phase",), "nothing is captured while stones are dropped (D2)")
             if not can_take(self, state, to_play):
                 fields.refuse(("phase",), "there is no stone to take, so that the turn is over (D5)")
-            if not any(threes(self, state, to_play, row) for row in range(self.rows)):
+            if not any(threes(self, state, to_play, word) for word in range(count_words(self))):
                 fields.refuse(("phase",), f"{owner(to_play)} has no run of exactly three, which captures (D5)")
             fields.refuse(("quiet",), "the capture sets the count to 0 (D7)")
         elif state[PHASE] != default:
@@ -595,7 +657,7 @@ class DaraRules(_Fields):
             state[OUTCOME] = BLACK_WON + lost.index(False)
         elif phase != "take":
             state[PHASE] = self._default_phase(state)
-            able = can_drop(self, state) if state[PHASE] == DROP else can_slide(self, state, to_play)
+            able = can_drop(self, state, to_play) if state[PHASE] == DROP else can_slide(self, state, to_play)
             if not able:
                 state[OUTCOME] = BLACK_WON + 1 - to_play
             elif state[QUIET] == self.quiet_limit:
@@ -603,11 +665,9 @@ class DaraRules(_Fields):
         return bool(state[OUTCOME] != ONGOING)
 
     def _refuse_fours(self, state: StateRow, player: int, fields: Fields) -> None:
-        own = STONES + player * self.rows
-        for row in range(self.rows):
-            across = int(state[own + row])
-            down = int(np.bitwise_and.reduce(state[own + row : own + row + LINE + 1])) if row + LINE < self.rows else 0
-            if across & across >> 1 & across >> 2 & across >> 3 or down:
+        for word in range(count_words(self)):
+            mine = window(self, state, player, word)
+            if mine[1] & (_in_run(mine, 1, 3) | _in_run(mine, pitch(self), 3)):
                 fields.fail(f"{owner(player)} has a run of four or more, which no move makes (D3)")
 
     def action_cells(self, action: int) -> tuple[int, ...]:

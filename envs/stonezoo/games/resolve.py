@@ -336,6 +336,11 @@ def _offset(rules: "ResolveRules", direction: int) -> int:
     return 2 * direction - 3
 
 
+def _last_phase(state: StateRow) -> int:
+    """The phase of a finished game's last action where its text says nothing: a turn on a full board ends in a swap."""
+    return SWAP if state[FULL] else PLACE
+
+
 class _Fields(NamedTuple):
     board_size: int
     rules: int
@@ -646,7 +651,9 @@ class ResolveRules(_Fields):
         names = square.cell_names(self.board_size, self.board_size)
         fields = []
         over = state[OUTCOME] != ONGOING
-        default = PLACE if over or state[EMPTIES] > 0 else CHOOSE
+        default = PLACE if state[EMPTIES] > 0 else CHOOSE
+        if over:
+            default = _last_phase(state)
         if state[PHASE] != default:
             fields.append(("last" if over else "phase", Phase(int(state[PHASE])).name.lower()))
         for key, points in self.marks(state).items():
@@ -682,11 +689,10 @@ class ResolveRules(_Fields):
         drawn = state[FULL] == n * n and phase is None
         if any(winners) or drawn:
             fields.refuse(("phase", "stone", "swapped", "then"), "the game is over on this board")
-            last = fields.word(
-                "last", ["place", "swap", "place_after"] if self.rules == ORIGINAL else ["place", "swap"]
-            )
+            lasts = ["place", "swap", "place_after"] if self.rules == ORIGINAL else ["place", "swap"]
+            last = fields.word("last", ["swap"] if state[FULL] else lasts)
             state[OUTCOME] = BLACK_WON + winners.index(True) if any(winners) else DRAWN
-            state[PHASE] = Phase[last.upper()] if last else PLACE
+            state[PHASE] = Phase[last.upper()] if last else _last_phase(state)
             return state
         fields.refuse(("last",), "the game is not over on this board")
         default = Phase.PLACE if empties else Phase.CHOOSE

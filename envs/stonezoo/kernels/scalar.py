@@ -24,12 +24,15 @@ class ScalarKernels(NamedTuple):
         if it is legal, fills `legal`, and returns the packed status; ILLEGAL, with nothing changed that counts, if not.
     describe(rows, k, legal, *parameters): fills `legal` for row k and returns the packed status.
     observe(rows, k, player, out float32 [H, W, C], *parameters): writes what `player` sees in row k.
+    look(rows, k, player, legal, count, out, mask int8 [A], *parameters): `observe`, and in `mask` 1 for the first
+        `count` actions of `legal`, else 0.
     start(rows, k, *parameters): writes the initial state to row k.
     """
 
     advance: Callable[..., int]
     describe: Callable[..., int]
     observe: Callable[..., None]
+    look: Callable[..., None]
     start: Callable[..., None]
 
 
@@ -58,7 +61,15 @@ def scalar_kernels(rules_class: Any) -> ScalarKernels:
     def observe(rows, k, player, out, *parameters):  # type: ignore[no-untyped-def]
         rules_class(*parameters).observe(rows[k], player, out)
 
+    def look(rows, k, player, legal, count, out, mask, *parameters):  # type: ignore[no-untyped-def]
+        rules_class(*parameters).observe(rows[k], player, out)
+        for i in range(mask.shape[0]):
+            mask[i] = 0
+        for i in range(count):
+            mask[legal[i]] = 1
+
     def start(rows, k, *parameters):  # type: ignore[no-untyped-def]
         rules_class(*parameters).reset(rows[k])
 
-    return ScalarKernels(*(bound_kernel(function, rules_class) for function in (advance, describe, observe, start)))
+    functions = (advance, describe, observe, look, start)
+    return ScalarKernels(*(bound_kernel(function, rules_class) for function in functions))

@@ -1,0 +1,64 @@
+"""The command `stonezoo`: a subcommand is a module with its `Command`, and a line in COMMANDS."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from stonezoo.cli import bench, cache, games, perft, show, warmup
+from stonezoo.cli.command import BAD_INPUT, INTERRUPTED, Command, CommandError, Parser
+
+COMMANDS: tuple[Command, ...] = (
+    show.COMMAND,
+    perft.COMMAND,
+    bench.COMMAND,
+    games.COMMAND,
+    warmup.COMMAND,
+    cache.COMMAND,
+)
+
+
+def build_parser() -> Parser:
+    """Returns the parser of the whole command line."""
+    parser = Parser(
+        prog="stonezoo",
+        description="Board games with multi-action turns: look at positions, count move trees, measure speed.",
+        epilog="Each command has a --help of its own, and each game's under it: stonezoo perft GAME --help.",
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    for command in COMMANDS:
+        inner = commands.add_parser(command.name, help=command.summary, description=command.summary + ".")
+        command.configure(inner)
+        inner.set_defaults(run=command.run, prog=inner.prog)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line (default: the process's own) and returns the exit code.
+
+    Returns:
+        0 when all went well, 2 after input that makes no sense (one line on stderr says why), 130 when interrupted.
+    """
+    try:
+        chosen = build_parser().parse_args(arguments)
+    except SystemExit as stop:  # --help, or an error that argparse has printed
+        return stop.code if isinstance(stop.code, int) else BAD_INPUT
+    try:
+        code: int = chosen.run(chosen)
+        sys.stdout.flush()
+    except CommandError as error:
+        return _fail(chosen.prog, str(error))
+    except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _fail(prog: str, message: str) -> int:
+    line = " ".join(message.split("\n")[0].split())
+    print(f"{prog}: error: {line}", file=sys.stderr)
+    return BAD_INPUT
+
+
+__all__ = ["COMMANDS", "Command", "CommandError", "build_parser", "main"]

@@ -1,0 +1,49 @@
+"""What a player is: actions for a batch of states of one game."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stonezoo.core.game import ONGOING, OUTCOME
+from stonezoo.core.rng import Stream, new_streams
+from stonezoo.state import State
+
+
+class PlayerError(ValueError):
+    """A player that cannot be made or whose answer cannot be understood; the message says what is accepted."""
+
+
+class Player(Protocol):
+    """Plays one game, either colour, any number of games side by side.
+
+    `name` is the text that makes the player, such as `uct:100`.
+    """
+
+    name: str
+
+    def act(self, states: NDArray[np.int32], streams: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Returns an action for each state: int32 [B].
+
+        `states` is int32 [B, S], none of them over, and is not kept. `streams` is int64 [B, 2], one random stream a
+        game, advanced in place by what the player draws: an action depends on its own state and stream alone, whatever
+        else is in the batch.
+        """
+        ...
+
+
+def choose(player: Player, state: State, stream: Stream | int) -> int:
+    """Returns the action of `player`, who must play `state.game`, in one state.
+
+    `stream` is a random stream int64 [2], advanced in place, or the seed of a fresh one.
+
+    Raises:
+        ValueError: the game is over.
+    """
+    row = state.row[None]
+    if row[0, OUTCOME] != ONGOING:
+        raise ValueError(f"the game is over, {player.name} has nothing to choose: {state.to_text()}")
+    streams = new_streams(stream, 1) if isinstance(stream, int) else stream[None]
+    return int(player.act(row, streams)[0])

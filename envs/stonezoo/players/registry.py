@@ -1,0 +1,115 @@
+"""Players by text: the one place where a text becomes a player."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any, NamedTuple
+
+from stonezoo.players.function import FunctionPlayer, import_function
+from stonezoo.players.human import HumanPlayer
+from stonezoo.players.player import Player, PlayerError
+from stonezoo.players.uct import UctPlayer
+from stonezoo.players.uniform import RandomPlayer
+from stonezoo.state import Game
+
+ENTRY_POINT_GROUP = "stonezoo.players"
+
+
+class PlayerKind(NamedTuple):
+    """A kind of players that have a text in common.
+
+    create(text, game) returns the player, or None when the text is of another kind; it raises PlayerError (or another
+        ValueError) when the text is of this kind and wrong.
+    describe() says in a few words what the texts look like.
+    """
+
+    create: Callable[[str, Game], Player | None]
+    describe: Callable[[], str]
+
+
+def make_player(what: Any, game: Game) -> Player:
+    """Returns the player of `game` that `what` stands for.
+
+    `what` is a text such as `random`, `uct:1000` or `py:module:function`, a function `(observation, mask) -> action or
+    probabilities`, or a player already.
+
+    Raises:
+        PlayerError: (a ValueError) it stands for no player; the message lists what is accepted.
+    """
+    if not isinstance(what, str):
+        if hasattr(what, "act"):
+            return what  # type: ignore[no-any-return]
+        if callable(what):
+            return FunctionPlayer(game, what, getattr(what, "__name__", repr(what)))
+        raise PlayerError(f"{what!r} is no player: it is neither a text nor a function nor has it a method `act`")
+    for kind in _KINDS:
+        if (player := kind.create(what, game)) is not None:
+            return player
+    installed, missing = _installed()
+    for kind in installed:
+        if (player := kind.create(what, game)) is not None:
+            return player
+    accepted = "; ".join(kind.describe() for kind in (*_KINDS, *installed))
+    raise PlayerError(f"{what!r} is no player; players are {accepted}{''.join(missing)}")
+
+
+def register_player(kind: PlayerKind) -> None:
+    """Adds a kind of players; kinds are tried in the order of their registration."""
+    if kind not in _KINDS:
+        _KINDS.append(kind)
+
+
+def read_number(text: str, number: str, what: str) -> int:
+    """Returns the whole number in a player's text.
+
+    Raises:
+        PlayerError: it is none; `what` says what it stands for.
+    """
+    if not (number.isascii() and number.isdigit()):
+        raise PlayerError(f"{text}: {number!r} is not a number of {what}")
+    return int(number)
+
+
+def _installed() -> tuple[list[PlayerKind], list[str]]:
+    """Kinds that packages bring: each entry point in the group `stonezoo.players` names a PlayerKind.
+
+    Also says of each that cannot be imported what it lacks.
+    """
+    kinds: list[PlayerKind] = []
+    missing: list[str] = []
+    for entry in entry_points(group=ENTRY_POINT_GROUP):
+        try:
+            kind = entry.load()
+        except ImportError as error:
+            missing.append(f"; {entry.name} (cannot be used here: {error})")
+            continue
+        if kind not in _KINDS:
+            kinds.append(kind)
+    return kinds, missing
+
+
+def _random(text: str, game: Game) -> Player | None:
+    return RandomPlayer(game) if text == "random" else None
+
+
+def _uct(text: str, game: Game) -> Player | None:
+    name, _, number = text.partition(":")
+    return UctPlayer(game, read_number(text, number, "simulations, as in uct:100")) if name == "uct" else None
+
+
+def _human(text: str, game: Game) -> Player | None:
+    return HumanPlayer(game) if text == "human" else None
+
+
+def _function(text: str, game: Game) -> Player | None:
+    name, _, path = text.partition(":")
+    return FunctionPlayer(game, import_function(path), text) if name == "py" else None
+
+
+_KINDS: list[PlayerKind] = [
+    PlayerKind(_random, lambda: "random"),
+    PlayerKind(_uct, lambda: "uct:N (tree search with N random rollouts a move)"),
+    PlayerKind(_human, lambda: "human (at the terminal)"),
+    PlayerKind(_function, lambda: "py:module:function (your own: (observation, mask) -> action or probabilities)"),
+]

@@ -1,0 +1,87 @@
+"""Tree search with random rollouts, in its pinned form: bars are measured against it."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stonezoo.kernels.uct import EXPLORATION, NODE_FIELDS, uct_batch
+from stonezoo.players.player import PlayerError
+from stonezoo.state import Game
+
+MAX_SIMULATIONS = 10_000_000  # their tree takes 320 MB a thread
+THREADED_FROM = 500  # simulations in a batch that are worth a second thread
+
+
+class UctPlayer:
+    """`uct:N`: N uniformly random rollouts a move, a fresh tree each; what is pinned stands in `kernels.uct`."""
+
+    def __init__(self, game: Game, num_simulations: int, threads: int | None = None) -> None:
+        """`threads` search side by side, by default one a processor core; they change no result.
+
+        Raises:
+            PlayerError: `num_simulations` is out of range.
+        """
+        if not 1 <= num_simulations <= MAX_SIMULATIONS:
+            raise PlayerError(f"uct:{num_simulations}: simulations are from 1 to {MAX_SIMULATIONS:,}")
+        self.name = f"uct:{num_simulations}"
+        self.num_simulations = num_simulations
+        self._rules = game.rules
+        self._threads = usable_cores() if threads is None else threads
+
+    def act(self, states: NDArray[np.int32], streams: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Returns int32 [B]; see `Player.act`."""
+        return self.search(states, streams)[0]
+
+    def search(
+        self, states: NDArray[np.int32], streams: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Returns the actions int32 [B] and how often each action was visited at the root, int32 [B, A].
+
+        A forced action is not searched, and all its visit counts are 0.
+        """
+        parts = self._threads if self.num_simulations * len(states) >= THREADED_FROM else 1
+        parts = min(parts, len(states))
+        if parts <= 1:
+            return self._search_lanes(states, streams)
+        actions = np.empty(len(states), np.int32)
+        visit_counts = np.empty((len(states), self._rules.num_actions), np.int32)
+
+        def search_part(first: int) -> None:
+            part = slice(first, None, parts)
+            own_streams = np.ascontiguousarray(streams[part])
+            actions[part], visit_counts[part] = self._search_lanes(np.ascontiguousarray(states[part]), own_streams)
+            streams[part] = own_streams
+
+        with ThreadPoolExecutor(parts) as pool:
+            list(pool.map(search_part, range(parts)))
+        return actions, visit_counts
+
+    def _search_lanes(
+        self, states: NDArray[np.int32], streams: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        num_actions = self._rules.num_actions
+        actions = np.empty(len(states), np.int32)
+        visit_counts = np.empty((len(states), num_actions), np.int32)
+        uct_batch(
+            self._rules,
+            states,
+            streams,
+            self.num_simulations,
+            EXPLORATION,
+            np.empty((self.num_simulations + 1, NODE_FIELDS), np.int32),
+            np.empty(self.num_simulations + 1, np.int32),
+            np.empty((2, num_actions), np.int32),
+            np.empty(self._rules.state_size, np.int32),
+            visit_counts,
+            actions,
+        )
+        return actions, visit_counts
+
+
+def usable_cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

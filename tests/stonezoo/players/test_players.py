@@ -1,0 +1,127 @@
+"""What holds for every player: legal actions, seeds, batches."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import stonezoo
+from stonezoo.core.game import ONGOING, OUTCOME
+from stonezoo.core.rng import new_streams
+from stonezoo.kernels.batch import legal_batch, reset_batch, step_batch
+from stonezoo.kernels.choose import random_batch
+from stonezoo.players import FunctionPlayer, Player, RandomPlayer, UctPlayer, choose
+
+GAMES: list[tuple[str, dict[str, Any]]] = [
+    ("rive", {"board_size": 3}),
+    ("resolve", {"board_size": 4}),
+    ("resolve", {"board_size": 4, "rules": "original"}),
+    ("dara", {}),
+    ("dara", {"rows": 3, "columns": 4, "stones": 3, "rules": "no_drop_threes"}),
+]
+PLAYERS: dict[str, Callable[[stonezoo.Game], Player]] = {
+    "random": RandomPlayer,
+    "uct": lambda game: UctPlayer(game, 20),
+    "probabilities": lambda game: FunctionPlayer(game, lambda observation, mask: np.ones(len(mask)), "py:x:y"),
+}
+every_game = pytest.mark.parametrize(
+    "game", [stonezoo.load_game(name, **parameters) for name, parameters in GAMES], ids=lambda game: repr(game)[10:-1]
+)
+every_player = pytest.mark.parametrize("make", PLAYERS.values(), ids=PLAYERS.keys())
+
+
+def positions(game: stonezoo.Game, count: int = 60, seed: int = 1) -> NDArray[np.int32]:
+    """Ongoing states [count, S] of random games, in mid-turn too: one of each number of actions played."""
+    states = np.zeros((4 * count, game.rules.state_size), np.int32)
+    reset_batch(game.rules, states)
+    streams = new_streams(seed, len(states))
+    found: list[NDArray[np.int32]] = []
+    while len(found) < count:
+        ongoing = np.flatnonzero(states[:, OUTCOME] == ONGOING)
+        if len(ongoing) == 0:
+            break
+        found.append(states[ongoing[0]].copy())
+        actions, own = np.full(len(states), -1, np.int32), streams[ongoing]
+        chosen = np.empty(len(ongoing), np.int32)
+        random_batch(game.rules, states[ongoing], own, chosen)
+        actions[ongoing], streams[ongoing] = chosen, own
+        step_batch(game.rules, states, actions)
+    return np.array(found)
+
+
+@every_player
+@every_game
+def test_every_action_is_legal_from_start_to_end(game: stonezoo.Game, make: Callable[..., Player]) -> None:
+    player = make(game)
+    states, streams = positions(game), new_streams(2, 60)[: len(positions(game))]
+    for _ in range(30):
+        ongoing = states[:, OUTCOME] == ONGOING
+        if not ongoing.any():
+            break
+        states, streams = states[ongoing], streams[ongoing]
+        before = states.copy()
+        actions = player.act(states, streams)
+        assert (states == before).all()
+        assert actions.dtype == np.int32
+        legal = np.empty(len(states), np.bool_)
+        legal_batch(game.rules, states, actions, legal)
+        assert legal.all()
+        step_batch(game.rules, states, actions)
+
+
+@every_player
+@every_game
+def test_an_action_depends_on_its_own_state_and_stream_alone(game: stonezoo.Game, make: Callable[..., Player]) -> None:
+    states = positions(game)
+    streams = new_streams(3, len(states))
+    together = streams.copy()
+    actions = make(game).act(states, together)
+    order = np.random.default_rng(0).permutation(len(states))[: len(states) // 2]
+    shuffled = streams[order]
+    player = make(game)
+    assert (player.act(states[order], shuffled) == actions[order]).all()
+    assert (shuffled == together[order]).all()
+    for lane in range(0, len(states), 10):
+        alone = streams[lane].copy()
+        assert choose(player, game.from_row(states[lane]), alone) == actions[lane]
+        assert (alone == together[lane]).all()
+
+
+def test_a_stream_makes_actions_differ_and_a_seed_makes_them_equal() -> None:
+    game = stonezoo.load_game("resolve", board_size=4)
+    for make in PLAYERS.values():
+        actions = [choose(make(game), game.initial_state(), seed) for seed in range(20)]
+        assert len(set(actions)) > 3
+        assert actions == [choose(make(game), game.initial_state(), seed) for seed in range(20)]
+
+
+def test_the_number_of_threads_changes_nothing_in_a_search() -> None:
+    game = stonezoo.load_game("rive", board_size=3)
+    states = positions(game)
+    results = []
+    for threads in (1, 2, 5):
+        streams = new_streams(4, len(states))
+        actions, visits = UctPlayer(game, 30, threads=threads).search(states, streams)
+        results.append((actions.tolist(), visits.tolist(), streams.tolist()))
+    assert results[0] == results[1] == results[2]
+
+
+def test_the_random_player_is_uniform_over_legal_actions() -> None:
+    game = stonezoo.load_game("rive", board_size=2)
+    state = game.parse_state("X./.../.. b")  # V3: exactly three cells do not touch the stone
+    legal = state.legal_actions.tolist()
+    draws = RandomPlayer(game).act(np.repeat(state.row[None], 9_000, 0), new_streams(5, 9_000))
+    counts = np.bincount(draws, minlength=game.num_actions)[legal]
+    assert counts.sum() == 9_000
+    assert len(legal) == 3
+    assert abs(counts - 3_000).max() < 4 * np.sqrt(9_000 * (1 / 3) * (2 / 3))  # 4 sigma
+
+
+def test_a_finished_game_has_nothing_to_choose() -> None:
+    game = stonezoo.load_game("resolve", board_size=2)
+    state = game.parse_state("XO/X. b")
+    assert state.terminated
+    with pytest.raises(ValueError, match="the game is over"):
+        choose(RandomPlayer(game), state, 0)

@@ -1,0 +1,281 @@
+"""One run: play, learn, save, measure, again. After each iteration the folder holds all that the next one needs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from stonezero.arena import Evaluation, evaluate_network, match_table, warnings
+from stonezero.checkpoint import checkpoint_name, load_training_state, save_checkpoint, save_training_state
+from stonezero.config import flatten_config
+from stonezero.device import describe_device, prepare_device
+from stonezero.evaluator import Evaluator, random_probe
+from stonezero.events import TensorBoardWriter
+from stonezero.learner import Learner
+from stonezero.loop.report import Reporter, clock, iteration_line
+from stonezero.networks import NetworkSpec, build_network, count_parameters
+from stonezero.replay import ReplayBuffer, restore_rng, rng_state
+from stonezero.run import RunFolder, write_atomic
+from stonezero.selfplay import FinishedGame, SelfPlay, Statistics, game_records
+from stonezoo.state import load_game
+
+WORKER = 0  # of self-play; there is one
+LEARNER_SPAWN_KEY = 1  # of the learner among all that draws from the run's seed; self-play has 0
+STATE_FILE = "training.pt"
+EVALUATION_FILE = "evaluation.json"
+GAMES_FILE = "iteration-{:06d}.txt"
+
+
+class Trainer:
+    """The parts of a run and how they work together. The run's lock must be held."""
+
+    def __init__(self, run: RunFolder, reporter: Reporter) -> None:
+        config = run.config
+        # Fixed.
+        self.run = run
+        self.config = config
+        self.reporter = reporter
+        self.game = load_game(config.game.name, **config.game.parameters)
+        self.spec = NetworkSpec.from_game(self.game)
+        self.device = prepare_device(config.device, config.deterministic)
+        # Changed.
+        network = build_network(config.network, self.spec, seed=config.seed)
+        self.parameters = count_parameters(network)
+        probe = random_probe(self.spec.observation_shape, self.spec.on_board_plane)
+        precision = "fp32" if config.deterministic else config.device.precision
+        self.evaluator = Evaluator(network, device=self.device, precision=precision, probe=probe)
+        self.untrained = Evaluator(network, device=self.device, precision="fp32")  # stays as it is: the control
+        self.learner = Learner(network, config.learner, total_steps=config.loop.steps, device=self.device)
+        self.buffer = ReplayBuffer(self.game, config.replay, symmetries=config.learner.symmetries)
+        self.selfplay = SelfPlay(
+            self.game, config.search, config.selfplay, self.evaluator, seed=config.seed, worker=WORKER
+        )
+        self.rng = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(LEARNER_SPAWN_KEY,)))
+        self.iteration = 0
+        self.games = 0  # finished, in all starts together
+        self._seconds_before = 0.0  # spent in earlier starts
+        self._started = time.monotonic()
+        self._restore()
+        self.events = TensorBoardWriter(run.events, purge_step=self.learner.steps + 1 if self.iteration else None)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent on training, all starts of the run together."""
+        return self._seconds_before + time.monotonic() - self._started
+
+    @property
+    def fraction(self) -> float:
+        """The share of the run that is behind, by the limit that is nearest; 1 or more when it is met."""
+        loop = self.config.loop
+        shares = [0.0]
+        if loop.iterations is not None:
+            shares.append(self.iteration / loop.iterations)
+        if loop.steps is not None:
+            shares.append(self.learner.steps / loop.steps)
+        if loop.max_minutes is not None:
+            shares.append(self.seconds / 60 / loop.max_minutes if loop.max_minutes else 1.0)
+        return max(shares)
+
+    def train(self) -> None:
+        """Go on until a limit of `config.loop` is met."""
+        self._describe()
+        if self.iteration == 0:
+            self._save_checkpoint()
+        loop = self.config.loop
+        while self.fraction < 1:
+            self._iterate()
+            last = self.fraction >= 1
+            if last or self.iteration % loop.checkpoint_every == 0:
+                self._save_checkpoint()
+            self._save_state()
+            if loop.evaluate_every and self.iteration % loop.evaluate_every == 0 and not last:
+                self._measure()
+            self.events.flush()
+
+    def evaluate(self) -> Evaluation:
+        """The evaluation at the end: with search, with the policy alone, and the untrained network as control."""
+        name = str(self.run.checkpoints / checkpoint_name(self.learner.steps))
+        evaluation = evaluate_network(
+            self.game,
+            self.evaluator,
+            self.config,
+            untrained=self.untrained,
+            name=name,
+            seed=self.config.seed,
+            progress=self.reporter.matches,
+        )
+        scores = _scores(evaluation)
+        self.events.scalars(scores, self.learner.steps, "evaluation/final_")
+        self.events.hparams(
+            flatten_config(self.config), {f"evaluation/final_{key}": score for key, score in scores.items()}
+        )
+        write_atomic(self.run.path / EVALUATION_FILE, json.dumps(evaluation.to_dict(), indent=2) + "\n")
+        return evaluation
+
+    def _describe(self) -> None:
+        line = self.reporter.line
+        line(f"run {self.run.path}: {self.game!r}, seed {self.config.seed}")
+        line(
+            f"network {self.config.network.module or self.config.network.preset}, {self.parameters:,} parameters, on "
+            f"{describe_device(self.device)}; play in {self.evaluator.describe()}"
+        )
+        if self.iteration:
+            line(
+                f"going on after iteration {self.iteration}, step {self.learner.steps}, {self.buffer.total_rows} rows, "
+                f"{clock(self.seconds)}"
+            )
+
+    def _iterate(self) -> None:
+        target = self.config.loop.rows_per_iteration
+        doing = f"iteration {self.iteration + 1}: self-play"
+        games, statistics = self.selfplay.play(
+            target, lambda rows: self.reporter.advance(doing, min(1.0, self.fraction), self.seconds)
+        )
+        self.iteration += 1
+        self.games += len(games)
+        for game in games:
+            if game.samples is not None:
+                self.buffer.add(game.samples)
+        start = time.perf_counter()
+        learning, steps = self._learn()
+        if steps:
+            learning["steps_per_second"] = steps / (time.perf_counter() - start)
+            self.evaluator.load_weights(self.learner.average_weights(), self.learner.steps)
+        self._write_events(statistics, learning)
+        self._write_games(games)
+
+    def _learn(self) -> tuple[dict[str, float], int]:
+        """The learner steps that are due: the mean of what they measured, and their number."""
+        batch_size = self.config.learner.batch_size
+        due = self.buffer.steps_due(self.learner.steps, batch_size)
+        if self.config.loop.steps is not None:
+            due = min(due, self.config.loop.steps - self.learner.steps)
+        measured: list[dict[str, float]] = []
+        for _ in range(due):
+            measured.append(self.learner.step(self.buffer.sample(batch_size, self.rng)))
+            self.reporter.advance(f"iteration {self.iteration}: learning", min(1.0, self.fraction), self.seconds)
+        if not measured:
+            return {}, 0
+        return {key: float(np.mean([values[key] for values in measured])) for key in measured[0]}, due
+
+    def _measure(self) -> None:
+        """A small evaluation for the curves; with search only."""
+        evaluation = evaluate_network(
+            self.game,
+            self.evaluator,
+            self.config,
+            games=self.config.evaluation.games_while_training,
+            seed=self.config.seed,
+            policy=False,
+            progress=self.reporter.matches,
+        )
+        self.events.scalars(_scores(evaluation), self.learner.steps, "evaluation/")
+        scores = ", ".join(f"{row.match.score:.2f} against {row.match.opponent}" for row in evaluation.rows)
+        self.reporter.line(f"  scores {scores} ({self.config.evaluation.games_while_training} games each)")
+
+    def _write_events(self, statistics: Statistics, learning: Mapping[str, float]) -> None:
+        step = self.learner.steps
+        selfplay = statistics.scalars()
+        self.events.scalars(selfplay, step, "selfplay/")
+        self.events.scalars(learning, step, "learner/")
+        replay = {"rows": float(self.buffer.total_rows), "window": float(self.buffer.window)}
+        replay["reuse"] = step * self.config.learner.batch_size / max(1, self.buffer.total_rows)
+        self.events.scalars(replay, step, "replay/")
+        self.events.scalar("loop/minutes", self.seconds / 60, step)
+        self.events.scalar("loop/iteration", self.iteration, step)
+        self.reporter.line(
+            iteration_line(self.iteration, self.seconds, selfplay, learning, step, self.buffer.total_rows)
+        )
+
+    def _write_games(self, games: Sequence[FinishedGame]) -> None:
+        kept = games[: self.config.selfplay.record_games]
+        if kept:
+            name = f"{self.run.run_id}/{checkpoint_name(self.evaluator.version)}"
+            text = game_records(self.game, kept, name, lambda number: self.run.game_id(WORKER, number))
+            write_atomic(self.run.games / GAMES_FILE.format(self.iteration), text)
+
+    def _save_checkpoint(self) -> None:
+        save_checkpoint(
+            self.run.checkpoints / checkpoint_name(self.learner.steps),
+            self.learner.average_weights(),
+            config=self.config,
+            spec=self.spec,
+            rules_id=self.game.rules_id,
+            version=self.learner.steps,
+        )
+
+    def _save_state(self) -> None:
+        """Rows first, then the state that counts them in, then the rows that it counts out."""
+        self.buffer.save(self.run.state)
+        save_training_state(
+            self.run.state / STATE_FILE,
+            {
+                "iteration": self.iteration,
+                "games": self.games,
+                "seconds": self.seconds,
+                "total_rows": self.buffer.total_rows,
+                "learner": self.learner.state_dict(),
+                "rng": rng_state(self.rng),
+                "selfplay": self.selfplay.snapshot(),
+            },
+        )
+        self.buffer.prune(self.run.state)
+
+    def _restore(self) -> None:
+        """Go on from the state on the disk; without one, a killed first iteration is played again."""
+        path = self.run.state / STATE_FILE
+        state: dict[str, Any] = load_training_state(path) if path.exists() else {}
+        self.buffer.load(self.run.state, state.get("total_rows", 0))
+        if not state:
+            return
+        self.iteration, self.games = int(state["iteration"]), int(state["games"])
+        self._seconds_before = float(state["seconds"])
+        self.learner.load_state_dict(state["learner"])
+        self.rng = restore_rng(state["rng"])
+        self.selfplay.restore(state["selfplay"])
+        self.evaluator.load_weights(self.learner.average_weights(), self.learner.steps)
+
+
+def train(run: RunFolder, console: Console) -> Evaluation:
+    """Train a run to its end, from wherever it stands, then evaluate it and print the table.
+
+    Raises:
+        RunError: another trainer is at work in the folder.
+        CheckpointError, ReplayError: what a resumed run stored is torn; the message names the file.
+    """
+    with run.lock(), Reporter(console) as reporter:
+        trainer = Trainer(run, reporter)
+        try:
+            trainer.train()
+            reporter.line(f"trained for {clock(trainer.seconds)}, {trainer.learner.steps} steps, {trainer.games} games")
+            evaluation = read_evaluation(run.path) or trainer.evaluate()
+        finally:
+            trainer.events.close()
+    show(evaluation, console)
+    console.print(f"checkpoints in {run.checkpoints}", highlight=False, markup=False, soft_wrap=True)
+    return evaluation
+
+
+def show(evaluation: Evaluation, console: Console) -> None:
+    """Print an evaluation's table and what its reader must know."""
+    match = evaluation.rows[0].match
+    console.print(match_table(evaluation.rows, f"{match.games} games each, in pairs with colours swapped"))
+    for line in warnings(evaluation.rows):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def read_evaluation(run: Path) -> Evaluation | None:
+    """The evaluation at the end of a run, when there was one."""
+    path = run / EVALUATION_FILE
+    return Evaluation.from_dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+
+
+def _scores(evaluation: Evaluation) -> dict[str, float]:
+    """Scores by names that TensorBoard accepts, such as `search_uct_100`."""
+    return {f"{row.kind}_{row.match.opponent.replace(':', '_')}": row.match.score for row in evaluation.rows}

@@ -1,0 +1,97 @@
+"""Checkpoints as players: `rive-3:64`, `runs/x/checkpoints/latest:64`, `runs/x:policy`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stonezero.checkpoint import Checkpoint, latest_checkpoint, load_checkpoint
+from stonezero.config import DeviceConfig
+from stonezero.device import prepare_device
+from stonezero.evaluator import Evaluator, random_probe
+from stonezero.players.network import NetworkPlayer
+from stonezero.resources import find_checkpoint, list_checkpoints
+from stonezoo import Game, load_game
+from stonezoo.players import Player, PlayerKind, read_number
+
+POLICY = "policy"
+LATEST = "latest"
+
+
+def locate_checkpoint(name: str | Path) -> Path:
+    """The folder of the checkpoint that `name` stands for.
+
+    It is a checkpoint's path or the name of one that ships; a run's folder, its `checkpoints` folder or `latest` in
+    there stand for the newest checkpoint of the run.
+
+    Raises:
+        FileNotFoundError: there is none; the message lists those that ship.
+    """
+    path = Path(name).expanduser()
+    if path.name == LATEST and not path.exists():
+        path = path.parent
+    for folder in (path / "checkpoints", path):
+        if folder.is_dir() and (found := latest_checkpoint(folder)) is not None:
+            return found
+    return find_checkpoint(name)
+
+
+def load_evaluator(checkpoint: Checkpoint, device: DeviceConfig) -> Evaluator:
+    """The network of a checkpoint, ready for play on `device`."""
+    spec = checkpoint.spec
+    return Evaluator(
+        checkpoint.network,
+        device=prepare_device(device),
+        precision=device.precision,
+        version=checkpoint.version,
+        probe=random_probe(spec.observation_shape, spec.on_board_plane),
+    )
+
+
+def load_player(text: str, game: Game | None = None, device: DeviceConfig | None = None) -> NetworkPlayer:
+    """Returns the player of a text `CHECKPOINT`, `CHECKPOINT:SIMULATIONS` or `CHECKPOINT:policy`.
+
+    Args:
+        text: without a number of simulations it is the one with which the checkpoint's run evaluates; 0 is `policy`.
+        game: what to play, of any size; by default what the checkpoint was trained on.
+        device: where to compute; by default wherever is best.
+
+    Raises:
+        FileNotFoundError: there is no such checkpoint.
+        ValueError: the checkpoint is torn or of other rules (CheckpointError), or what follows the colon is no number.
+    """
+    path, simulations = _split(text)
+    checkpoint = load_checkpoint(path, game)
+    if simulations is None:
+        simulations = checkpoint.config.evaluation.num_simulations
+    if game is None:
+        game = load_game(checkpoint.config.game.name, **checkpoint.config.game.parameters)
+    evaluator = load_evaluator(checkpoint, DeviceConfig() if device is None else device)
+    return NetworkPlayer(game, evaluator, checkpoint.config.search, simulations, text)
+
+
+def _split(text: str) -> tuple[Path, int | None]:
+    """The checkpoint and the number of simulations; a colon may also belong to the path."""
+    try:
+        return locate_checkpoint(text), None
+    except FileNotFoundError:
+        name, colon, simulations = text.rpartition(":")
+        if not colon:
+            raise
+    path = locate_checkpoint(name)
+    return path, 0 if simulations == POLICY else read_number(text, simulations, "simulations, as in rive-3:64")
+
+
+def _create(text: str, game: Game) -> Player | None:
+    try:
+        _split(text)
+    except FileNotFoundError:
+        return None
+    return load_player(text, game)
+
+
+def _describe() -> str:
+    names = ", ".join(name.rpartition("/")[2] for name in list_checkpoints()) or "none yet"
+    return f"CHECKPOINT:N (a network with N simulations, or :{POLICY}; a path, or one that ships: {names})"
+
+
+CHECKPOINT_KIND = PlayerKind(_create, _describe)

@@ -1,0 +1,300 @@
+"""Games of a network against itself: lanes advance in lockstep, and a lane whose game has ended begins the next.
+
+Nothing is thrown away when an iteration ends: unfinished games stay in their lanes. Else short games would fill the
+replay buffer first.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stonezero.config import SearchConfig, SelfplayConfig
+from stonezero.replay import Samples, restore_rng, rng_state
+from stonezero.search import Search
+from stonezero.targets import Trajectory, make_samples, winner_of
+from stonezoo.core.game import ONGOING, OUTCOME, TO_PLAY
+from stonezoo.core.rng import new_streams
+from stonezoo.kernels.batch import reset_batch, step_batch
+from stonezoo.record import Record, format_record
+from stonezoo.state import Game
+
+SPAWN_KEY = 0  # of self-play among all that draws from the run's seed
+
+
+class VersionedEvaluator(Protocol):
+    """A network as self-play needs it; see `stonezero.evaluator.Evaluator`."""
+
+    version: int
+
+    def __call__(self, observations: NDArray[np.float32], /) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """policy_logits [R, A] and value [R] for the player to act, of observations [R, H, W, C]."""
+
+
+@dataclass(frozen=True)
+class FinishedGame:
+    """One game of self-play with what is learnt from it."""
+
+    number: int  # counted by its worker from 0
+    actions: tuple[int, ...]  # from the initial state
+    turns: int
+    winner: int  # 0, 1, or -1 for a draw
+    samples: Samples | None  # None: no position was recorded
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What self-play did in a while."""
+
+    games: int
+    distinct_games: int
+    actions: int  # played in all lanes, those of unfinished games included
+    simulations: int
+    seconds: float
+    length: float  # mean actions of a finished game; NaN, like the next three, when there is none
+    turns: float  # mean turns of a finished game
+    first_player_win_rate: float
+    draw_rate: float
+
+    def scalars(self) -> dict[str, float]:
+        """What TensorBoard shows of it."""
+        values = {
+            "games": float(self.games),
+            "actions_per_second": self.actions / self.seconds,
+            "simulations_per_second": self.simulations / self.seconds,
+        }
+        if self.games:
+            values |= {
+                "game_length": self.length,
+                "game_turns": self.turns,
+                "first_player_win_rate": self.first_player_win_rate,
+                "draw_rate": self.draw_rate,
+                "distinct_game_rate": self.distinct_games / self.games,
+            }
+        return values
+
+
+class SelfPlay:
+    """One worker's lanes. Two workers, or two games, never share a stream of random numbers."""
+
+    def __init__(
+        self,
+        game: Game,
+        search: SearchConfig,
+        config: SelfplayConfig,
+        evaluate: VersionedEvaluator,
+        *,
+        seed: int,
+        worker: int = 0,
+    ) -> None:
+        """Begin a game in each of `config.num_games` lanes.
+
+        Args:
+            game: what is played.
+            search: of every decision; with `full_search_fraction` below 1 the other turns are searched cheaply.
+            config: lanes, temperature and openings.
+            evaluate: the network; its `version` is written into each row.
+            seed: of the run.
+            worker: number of this worker within the run.
+        """
+        # Fixed.
+        self.game = game
+        self.config = config
+        self._search_config = search
+        self._seed, self._worker = seed, worker
+        # Owned elsewhere.
+        self._evaluate = evaluate
+        # Changed.
+        B = config.num_games
+        self._search = Search(game, search, B)
+        self._states = np.zeros((B, game.rules.state_size), np.int32)  # [B, S]
+        self._streams = np.zeros((B, 2), np.int64)
+        self._full = np.ones(B, np.bool_)  # whether the turn under way is searched in full
+        self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SPAWN_KEY, worker)))
+        self._next_number = 0
+        self._simulations = 0
+        self._trajectories: list[Trajectory] = []
+        reset_batch(game.rules, self._states)
+        for lane in range(B):
+            self._trajectories.append(self._begin(lane))
+        self._draw_full(np.ones(B, np.bool_))
+
+    def play(self, rows: int, progress: Callable[[int], object] | None = None) -> tuple[list[FinishedGame], Statistics]:
+        """Advance until the games that have ended hold at least `rows` rows; they come in the order of their ends.
+
+        `progress` is called after each action of all lanes with the rows so far.
+        """
+        start = time.perf_counter()
+        finished: list[FinishedGame] = []
+        found, steps, before = 0, 0, self._simulations
+        while found < rows:
+            ended = self.advance()
+            finished += ended
+            found += sum(len(game.samples) for game in ended if game.samples is not None)
+            steps += 1
+            if progress is not None:
+                progress(found)
+        seconds = time.perf_counter() - start
+        return finished, _statistics(
+            finished, steps * self.config.num_games, self._simulations - before, max(seconds, 1e-9)
+        )
+
+    def advance(self) -> list[FinishedGame]:
+        """Play one action in every lane and return the games that it ended."""
+        search, states = self._search_config, self._states
+        turns = np.array([trajectory.turns for trajectory in self._trajectories])
+        warm = self._full & (turns < self.config.temperature_turns)
+        result = self._search.run(
+            states,
+            self._evaluate,
+            num_simulations=np.where(self._full, search.num_simulations, search.cheap_simulations).astype(np.int32),
+            noise=self._full,
+            temperature=np.where(warm, self.config.temperature, 0.0),
+            streams=self._streams,
+        )
+        self._simulations += int(result.visit_counts.sum())
+        recorded = result.searched & self._full
+        for lane, trajectory in enumerate(self._trajectories):
+            if recorded[lane]:
+                trajectory.record(states[lane], result.search_policy[lane], self._evaluate.version)
+            trajectory.actions.append(int(result.action[lane]))
+        to_play = states[:, TO_PLAY].copy()
+        step_batch(self.game.rules, states, result.action)
+        changed = states[:, TO_PLAY] != to_play
+        ended = []
+        for lane in np.flatnonzero(changed).tolist():
+            self._trajectories[lane].turns += 1
+        for lane in np.flatnonzero(states[:, OUTCOME] != ONGOING).tolist():
+            ended.append(self._finish(lane))
+            self._trajectories[lane] = self._begin(lane)
+            changed[lane] = True
+        self._draw_full(changed)
+        return ended
+
+    def snapshot(self) -> bytes:
+        """All that the next game depends on, unfinished games included; for `restore`."""
+        trajectories = self._trajectories
+        file = io.BytesIO()
+        np.savez_compressed(
+            file,
+            states=self._states,
+            streams=self._streams,
+            full=self._full,
+            counters=np.array([self._next_number, self._simulations], np.int64),
+            rng=np.frombuffer(json.dumps(rng_state(self._rng)).encode(), np.uint8),
+            games=np.array([[t.number, t.turns, len(t.actions), len(t.plies)] for t in trajectories], np.int64),
+            actions=np.array([action for t in trajectories for action in t.actions], np.int32),
+            plies=np.array([ply for t in trajectories for ply in t.plies], np.int32),
+            versions=np.array([version for t in trajectories for version in t.versions], np.int32),
+            row_states=_stack([row for t in trajectories for row in t.states], self._states.shape[1], np.int32),
+            row_policies=_stack(
+                [row for t in trajectories for row in t.search_policies], self.game.num_actions, np.float32
+            ),
+        )
+        return file.getvalue()
+
+    def restore(self, snapshot: bytes) -> None:
+        """Go on from a `snapshot` of a worker with the same game and number of lanes, bit for bit."""
+        with np.load(io.BytesIO(snapshot), allow_pickle=False) as file:
+            arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
+        if arrays["states"].shape != self._states.shape:
+            raise ValueError(
+                f"the snapshot holds states {arrays['states'].shape}, this worker has {self._states.shape}"
+            )
+        self._states[:], self._streams[:], self._full[:] = arrays["states"], arrays["streams"], arrays["full"]
+        self._next_number, self._simulations = map(int, arrays["counters"])
+        self._rng = restore_rng(json.loads(arrays["rng"].tobytes()))
+        self._trajectories = []
+        action, row = 0, 0
+        for number, turns, actions, rows in arrays["games"].tolist():
+            self._trajectories.append(
+                Trajectory(
+                    number,
+                    arrays["actions"][action : action + actions].tolist(),
+                    turns,
+                    arrays["plies"][row : row + rows].tolist(),
+                    list(arrays["row_states"][row : row + rows]),
+                    list(arrays["row_policies"][row : row + rows]),
+                    arrays["versions"][row : row + rows].tolist(),
+                )
+            )
+            action, row = action + actions, row + rows
+
+    def _begin(self, lane: int) -> Trajectory:
+        """Start the next game in a lane, with its own stream and opening."""
+        number = self._next_number
+        self._next_number += 1
+        # The stream is fixed by (run's seed, worker, game) and no two games share one.
+        sequence = np.random.SeedSequence(self._seed, spawn_key=(SPAWN_KEY, self._worker, number))
+        self._streams[lane] = new_streams(sequence, 1)[0]
+        trajectory = Trajectory(number)
+        state = self.game.initial_state()
+        if self.config.random_opening_actions:
+            while True:
+                for _ in range(int(self._rng.integers(self.config.random_opening_actions + 1))):
+                    if not state.terminated:
+                        state.step(self._rng.choice(state.legal_actions))
+                if not state.terminated:
+                    break
+                state = self.game.initial_state()
+            trajectory.actions.extend(state.history)
+            trajectory.turns = state.turn
+        self._states[lane] = state.row
+        return trajectory
+
+    def _finish(self, lane: int) -> FinishedGame:
+        trajectory, winner = self._trajectories[lane], winner_of(int(self._states[lane, OUTCOME]))
+        return FinishedGame(
+            number=trajectory.number,
+            actions=tuple(trajectory.actions),
+            turns=trajectory.turns,
+            winner=winner,
+            samples=make_samples(self.game, trajectory, winner),
+        )
+
+    def _draw_full(self, begins: NDArray[np.bool_]) -> None:
+        """Playout cap: decide once a turn, in the lanes [B] where one begins, whether it is searched in full."""
+        fraction = self._search_config.full_search_fraction
+        if fraction < 1:
+            self._full[begins] = self._rng.random(int(begins.sum())) < fraction
+
+
+def game_records(game: Game, games: Sequence[FinishedGame], name: str, game_id: Callable[[int], str]) -> str:
+    """Finished games as text records, one after the other; `name` is the player of both sides.
+
+    `game_id` makes a game's unique id of its number; it stands in a comment at the beginning.
+    """
+    texts = []
+    for finished in games:
+        state = game.initial_state()
+        for action in finished.actions:
+            state.step(action)
+        comments = [(0, f"game {game_id(finished.number)}")]
+        texts.append(format_record(Record.from_state(state, players=(name, name), comments=comments)))
+    return "\n".join(texts)
+
+
+def _statistics(games: Sequence[FinishedGame], actions: int, simulations: int, seconds: float) -> Statistics:
+    nothing = float("nan")
+    return Statistics(
+        games=len(games),
+        distinct_games=len({game.actions for game in games}),
+        actions=actions,
+        simulations=simulations,
+        seconds=seconds,
+        length=float(np.mean([len(game.actions) for game in games])) if games else nothing,
+        turns=float(np.mean([game.turns for game in games])) if games else nothing,
+        first_player_win_rate=float(np.mean([game.winner == 0 for game in games])) if games else nothing,
+        draw_rate=float(np.mean([game.winner == -1 for game in games])) if games else nothing,
+    )
+
+
+def _stack(rows: Sequence[NDArray[Any]], width: int, dtype: Any) -> NDArray[Any]:
+    return np.stack(rows) if rows else np.zeros((0, width), dtype)
