@@ -4,6 +4,7 @@ import operator
 from collections.abc import Mapping
 from enum import IntEnum
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -49,7 +50,7 @@ class Game:
         """Raises ValueError for an unknown name or parameter and for a value out of range, listing what is accepted."""
         self.rules: Rules = rules_class(name).create(**parameters)
         self.name = name
-        self.parameters: Mapping[str, int | str] = _parameters(self.rules)
+        self.parameters: Mapping[str, int | str] = MappingProxyType(_parameters(self.rules))
         self.rules_id = f"{name}/{self.rules.profile}@{self.rules.version[self.rules.profile]}"
         self.num_actions = self.rules.num_actions
         self.num_cells = self.rules.num_cells
@@ -89,7 +90,11 @@ class Game:
     @cached_property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """All symmetries of the game as index tables, the identity first."""
-        return self.rules.symmetries()
+        found = self.rules.symmetries()
+        for symmetry in found:
+            symmetry.cells.setflags(write=False)
+            symmetry.actions.setflags(write=False)
+        return found
 
     @cached_property
     def policy_shape(self) -> tuple[int, int, int]:
@@ -99,7 +104,9 @@ class Game:
     @cached_property
     def policy_index(self) -> NDArray[np.int64]:
         """Flat place [A] of each action in the planes of `policy_shape`."""
-        return self.rules.policy_index
+        index = self.rules.policy_index
+        index.setflags(write=False)
+        return index
 
     @cached_property
     def planes(self) -> tuple[str, ...]:

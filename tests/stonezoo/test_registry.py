@@ -145,3 +145,17 @@ def test_a_name_is_registered_for_one_game_only() -> None:
     with pytest.raises(ValueError, match="'rive' is registered already"):
         register_game(Impostor)
     assert type(stonezoo.load_game("rive").rules) is rules
+
+
+@pytest.mark.parametrize("name", ["rive", "resolve", "dara"])
+def test_a_game_cannot_be_changed(name: str) -> None:
+    """Its tables and parameters are shared by all its states."""
+    game = stonezoo.load_game(name)
+    parameter = next(iter(game.parameters))
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        game.parameters[parameter] = 3  # type: ignore[index]
+    tables = [game.policy_index, *(table for s in game.symmetries for table in (s.cells, s.actions))]
+    for table in tables:
+        with pytest.raises(ValueError, match="read-only"):
+            table[0] = 1
+    assert pickle.loads(pickle.dumps(game)).parameters == game.parameters

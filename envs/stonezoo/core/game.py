@@ -16,7 +16,7 @@ from numba.extending import overload_method
 from numpy.typing import NDArray
 
 from stonezoo.core.board import BoardLayout
-from stonezoo.core.jit import jit
+from stonezoo.core.jit import jit, remember_sources
 from stonezoo.core.rng import Stream
 
 C = TypeVar("C")
@@ -149,6 +149,7 @@ def game_rules(cls: type[C]) -> type[C]:
 
     Every compiled method of `cls` can then be called on an instance by the class's other methods and by the kernels.
     """
+    remember_sources(cls)
     for name, method in vars(cls).items():
         if isinstance(method, Dispatcher) and name not in _compiled_names:
             _compiled_names.add(name)

@@ -77,15 +77,37 @@ def _sources(path: Path) -> tuple[Path, ...]:
     return tuple(sorted(top.rglob("*.py")))
 
 
+@functools.cache
+def _file_digest(file: Path) -> bytes:
+    return hashlib.sha256(file.read_bytes()).digest()
+
+
+def remember_sources(thing: Callable[..., Any] | type) -> None:
+    """Takes the digests of the files that belong to the module of `thing`, which is being imported.
+
+    Taken later they could be those of an edit that this process has not imported, and it would run the new code on the
+    old layout of its states.
+    """
+    if INTERPRETED or (path := source_file(thing)) is None:
+        return
+    for file in _sources(path):
+        _file_digest(file)
+
+
 def source_digest(*paths: Path) -> str:
     """Returns 16 hex digits over the compiler's version and the contents of `paths`, of the core and of the kernels."""
-    files = {*CORE.glob("*.py"), *(PACKAGE / "kernels").glob("*.py")}
+    files = {*SHARED_SOURCES}
     for path in paths:
         files.update(_sources(path))
     digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]}".encode())
     for file in sorted(files):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+        digest.update(file.name.encode() + b"\0" + _file_digest(file))
     return digest.hexdigest()[:16]
+
+
+SHARED_SOURCES = (*CORE.glob("*.py"), *(PACKAGE / "kernels").glob("*.py"))
+for _file in SHARED_SOURCES:
+    _file_digest(_file)
 
 
 @functools.cache
@@ -93,8 +115,11 @@ def _game_digest(kernel_file: Path, game_file: Path) -> str:
     return source_digest(kernel_file, game_file)
 
 
-def _source_file(cls: type) -> Path:
-    return Path(sys.modules[cls.__module__].__file__ or cls.__module__).resolve()
+def source_file(thing: Callable[..., Any] | type) -> Path | None:
+    """The file that defines a function or a class; None for what was typed at a prompt."""
+    module = sys.modules.get(thing.__module__)
+    file = Path(getattr(module, "__file__", None) or "").resolve()
+    return file if file.is_file() else None
 
 
 @functools.cache
@@ -165,21 +190,25 @@ class Kernel:
     def _first_call(self, rules_class: type, *args: Any) -> Any:
         game = getattr(rules_class, "name", rules_class.__name__)
         root = cache_root()
+        file, game_file = source_file(self._function), source_file(rules_class)
         with _compiling:
-            if not _usable(root) or root is None:
+            if file is None or game_file is None or not _usable(root) or root is None:
                 _announce(game)
                 compiled = numba.njit(**OPTIONS)(self._function)
                 _compile(compiled, args)
             else:
-                compiled = self._load_or_compile(rules_class, game, root, args)
+                compiled = self._load_or_compile(game, root, file, game_file, args)
         self._ready[rules_class] = compiled
         return compiled(*args)
 
-    def _load_or_compile(self, rules_class: type, game: str, root: Path, args: tuple[Any, ...]) -> Callable[..., Any]:
-        digest = _game_digest(Path(self._function.__code__.co_filename).resolve(), _source_file(rules_class))
-        folder = root / f"{game}-{digest}"
+    def _load_or_compile(
+        self, game: str, root: Path, file: Path, game_file: Path, args: tuple[Any, ...]
+    ) -> Callable[..., Any]:
+        folder = root / f"{game}-{_game_digest(file, game_file)}"
         folder.mkdir(parents=True, exist_ok=True)
-        marker = folder / (self._function.__qualname__.replace("<locals>.", "") + READY)
+        # Numba compiles again for another path or time of the kernel's file, though its contents be the same.
+        stamp = hashlib.sha256(f"{file} {file.stat().st_mtime_ns}".encode()).hexdigest()[:8]
+        marker = folder / f"{self._function.__qualname__.replace('<locals>.', '')}-{stamp}{READY}"
         with FileLock(str(folder) + LOCK):
             new = not marker.exists()
             if new:
@@ -196,7 +225,8 @@ class Kernel:
 
 def _compile(dispatcher: Any, args: tuple[Any, ...]) -> None:
     """Compiles for the types of `args`, or loads what was compiled, without running anything."""
-    dispatcher.get_call_template([numba.typeof(arg) for arg in args], {})
+    typeof: Callable[[Any], Any] = numba.typeof
+    dispatcher.get_call_template([typeof(arg) for arg in args], {})
 
 
 class BoundKernel(Kernel):
@@ -220,6 +250,7 @@ def kernel(function: F) -> F:
     """Returns what Python calls for `function`, a `jit` function whose first argument is the rules of a game."""
     if INTERPRETED:
         return function
+    remember_sources(function)
     return Kernel(function)  # type: ignore[return-value]
 
 

@@ -38,7 +38,7 @@ def next_word(stream: Stream) -> int:
 @jit
 def randint(stream: Stream, bound: int) -> int:
     """Returns an integer in [0, bound), for bound < 2**31 (the bias is below bound / 2**32)."""
-    return (next_word(stream) * bound) >> 32
+    return (next_word(stream) * int(bound)) >> 32
 
 
 @jit

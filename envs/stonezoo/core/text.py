@@ -25,6 +25,10 @@ class PositionError(ValueError):
         shown = "".join(c if c.isprintable() else "?" for c in text[start : column + SHOWN])
         super().__init__(f"position text, column {column + 1}: {message}\n  {shown}\n  {' ' * (column - start)}^")
         self.column = column  # from 0
+        self._made_of = message, text, column
+
+    def __reduce__(self) -> tuple[type["PositionError"], tuple[str, str, int]]:
+        return PositionError, self._made_of
 
 
 class Fields:

@@ -8,13 +8,13 @@ meets a place that is no cell. A place is bit `place % WORD` of word `place // W
 from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stonezoo.core import square
-from stonezoo.core.bits import lowest, popcount, select
+from stonezoo.core.bits import HALF, WORD, Window, earlier, later, lowest, popcount, select, toggle, window_at, word_at
 from stonezoo.core.board import BoardLayout
 from stonezoo.core.game import (
     BLACK,
@@ -45,11 +45,6 @@ HAND = HEADER  # Black's stones in hand, then White's
 QUIET = HEADER + 2  # consecutive slides without a capture (D7)
 WORDS = HEADER + 3  # words of Black's stones, White's and the empty cells, with a word of zeros between and around
 FREE = 2  # after BLACK and WHITE, the part of the state that holds the empty cells
-
-# A word has two entries of a row, which hold half of its places each.
-HALF, WORD = 30, 60
-ALL = (1 << WORD) - 1
-Window: TypeAlias = tuple[int, int, int]
 
 LINE = 3  # a run of exactly three captures (D5), a longer one is forbidden (D3)
 LOST = 2  # a player reduced to two stones loses (D6)
@@ -103,35 +98,22 @@ def words_of(rules: "DaraRules", part: int) -> int:
 
 
 @jit
-def _word(state: StateRow, at: int) -> int:
-    return int(state[at]) | int(state[at + 1]) << HALF
+def word_of(rules: "DaraRules", state: StateRow, part: int, word: int) -> int:
+    """A word of a part of the state."""
+    return word_at(state, words_of(rules, part) + 2 * word)
 
 
 @jit
-def window(rules: "DaraRules", state: StateRow, part: int, word: int) -> Window:
+def window_of(rules: "DaraRules", state: StateRow, part: int, word: int) -> Window:
     """A word of a part of the state, between the one before it and the one after it."""
-    at = words_of(rules, part) + 2 * word
-    return _word(state, at - 2), _word(state, at), _word(state, at + 2)
-
-
-@jit
-def _earlier(window: Window, steps: int) -> int:
-    """For each place of the window's word, the bit of the place that lies `steps` before it."""
-    return (window[1] << steps | window[0] >> WORD - steps) & ALL
-
-
-@jit
-def _later(window: Window, steps: int) -> int:
-    """For each place of the window's word, the bit of the place that lies `steps` after it."""
-    return (window[1] >> steps | window[2] << WORD - steps) & ALL
+    return window_at(state, words_of(rules, part) + 2 * word)
 
 
 @jit
 def _toggle(rules: "DaraRules", state: StateRow, player: int, place: int) -> None:
     """Puts a stone of the player's on an empty cell, or takes it away."""
-    half, bit = place // HALF, 1 << place % HALF
-    state[words_of(rules, player) + half] ^= bit
-    state[words_of(rules, FREE) + half] ^= bit
+    toggle(state, words_of(rules, player), place)
+    toggle(state, words_of(rules, FREE), place)
 
 
 # --- Runs (D3, D5, D8) -----------------------------------------------------------------------------------------
@@ -140,28 +122,28 @@ def _toggle(rules: "DaraRules", state: StateRow, player: int, place: int) -> Non
 @jit
 def _in_run(mine: Window, step: int, others: int) -> int:
     """Places where a stone would stand in a run along `step` with `others` (2 or 3) or more others of `mine`."""
-    before, after = _earlier(mine, step), _later(mine, step)
-    before2, after2 = before & _earlier(mine, 2 * step), after & _later(mine, 2 * step)
+    before, after = earlier(mine, step), later(mine, step)
+    before2, after2 = before & earlier(mine, 2 * step), after & later(mine, 2 * step)
     if others == 2:
         return before2 | before & after | after2
-    return before2 & (after | _earlier(mine, 3 * step)) | after2 & (before | _later(mine, 3 * step))
+    return before2 & (after | earlier(mine, 3 * step)) | after2 & (before | later(mine, 3 * step))
 
 
 @jit
 def _in_three(mine: Window, step: int) -> int:
     """Stones of `mine` that are in a run of exactly three along `step`."""
-    before, before2 = _earlier(mine, step), _earlier(mine, 2 * step)
-    after, after2 = _later(mine, step), _later(mine, 2 * step)
-    first = after & after2 & ~(before | _later(mine, 3 * step))
+    before, before2 = earlier(mine, step), earlier(mine, 2 * step)
+    after, after2 = later(mine, step), later(mine, 2 * step)
+    first = after & after2 & ~(before | later(mine, 3 * step))
     middle = before & after & ~(before2 | after2)
-    last = before & before2 & ~(after | _earlier(mine, 3 * step))
+    last = before & before2 & ~(after | earlier(mine, 3 * step))
     return mine[1] & (first | middle | last)
 
 
 @jit
 def threes(rules: "DaraRules", state: StateRow, player: int, word: int) -> int:
     """The player's stones that are in a run of exactly three, in either direction (D5)."""
-    mine = window(rules, state, player, word)
+    mine = window_of(rules, state, player, word)
     return _in_three(mine, 1) | _in_three(mine, pitch(rules))
 
 
@@ -171,10 +153,10 @@ def threes(rules: "DaraRules", state: StateRow, player: int, word: int) -> int:
 @jit
 def drops(rules: "DaraRules", state: StateRow, player: int, word: int) -> int:
     """Cells on which the player may drop a stone (D2, D3, D8)."""
-    mine = window(rules, state, player, word)
+    mine = window_of(rules, state, player, word)
     others = 2 if rules.rules == NO_DROP_THREES else 3
     run = _in_run(mine, 1, others) | _in_run(mine, pitch(rules), others)
-    return _word(state, words_of(rules, FREE) + 2 * word) & ~run
+    return word_of(rules, state, FREE, word) & ~run
 
 
 @jit
@@ -184,25 +166,25 @@ def slides(rules: "DaraRules", state: StateRow, player: int, word: int) -> tuple
     The cell that the stone leaves counts as empty, and it lies just behind the target: along the line of the slide only
     the stones ahead count, across it both sides do.
     """
-    mine, south = window(rules, state, player, word), pitch(rules)
-    free = _word(state, words_of(rules, FREE) + 2 * word)
+    mine, south = window_of(rules, state, player, word), pitch(rules)
+    free = word_of(rules, state, FREE, word)
     upright, level = free & ~_in_run(mine, south, 3), free & ~_in_run(mine, 1, 3)
-    four_north = _earlier(mine, south) & _earlier(mine, 2 * south) & _earlier(mine, 3 * south)
-    four_east = _later(mine, 1) & _later(mine, 2) & _later(mine, 3)
-    four_south = _later(mine, south) & _later(mine, 2 * south) & _later(mine, 3 * south)
-    four_west = _earlier(mine, 1) & _earlier(mine, 2) & _earlier(mine, 3)
+    four_north = earlier(mine, south) & earlier(mine, 2 * south) & earlier(mine, 3 * south)
+    four_east = later(mine, 1) & later(mine, 2) & later(mine, 3)
+    four_south = later(mine, south) & later(mine, 2 * south) & later(mine, 3 * south)
+    four_west = earlier(mine, 1) & earlier(mine, 2) & earlier(mine, 3)
     return (
-        level & _later(mine, south) & ~four_north,
-        upright & _earlier(mine, 1) & ~four_east,
-        level & _earlier(mine, south) & ~four_south,
-        upright & _later(mine, 1) & ~four_west,
+        level & later(mine, south) & ~four_north,
+        upright & earlier(mine, 1) & ~four_east,
+        level & earlier(mine, south) & ~four_south,
+        upright & later(mine, 1) & ~four_west,
     )
 
 
 @jit
 def takes(rules: "DaraRules", state: StateRow, player: int, word: int) -> int:
     """Stones that the player may take: the enemy's that are in no three (D5)."""
-    return _word(state, words_of(rules, 1 - player) + 2 * word) & ~threes(rules, state, 1 - player, word)
+    return word_of(rules, state, 1 - player, word) & ~threes(rules, state, 1 - player, word)
 
 
 @jit
@@ -274,7 +256,7 @@ def stones_left(rules: "DaraRules", state: StateRow, player: int) -> int:
     """Stones of the player on the board and in hand."""
     count = int(state[HAND + player])
     for word in range(count_words(rules)):
-        count += popcount(_word(state, words_of(rules, player) + 2 * word))
+        count += popcount(word_of(rules, state, player, word))
     return count
 
 
@@ -447,8 +429,8 @@ class DaraRules(_Fields):
     @jit
     def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None:
         """Writes the planes [rows, columns, 12] as `player` sees them."""
-        _, own, own2 = window(self, state, player, 0)
-        _, enemy, enemy2 = window(self, state, 1 - player, 0)
+        _, own, own2 = window_of(self, state, player, 0)
+        _, enemy, enemy2 = window_of(self, state, 1 - player, 0)
         own_threes, enemy_threes = threes(self, state, player, 0), threes(self, state, 1 - player, 0)
         own_threes2, enemy_threes2 = 0, 0
         if count_words(self) == 2:
@@ -666,7 +648,7 @@ class DaraRules(_Fields):
 
     def _refuse_fours(self, state: StateRow, player: int, fields: Fields) -> None:
         for word in range(count_words(self)):
-            mine = window(self, state, player, word)
+            mine = window_of(self, state, player, word)
             if mine[1] & (_in_run(mine, 1, 3) | _in_run(mine, pitch(self), 3)):
                 fields.fail(f"{owner(player)} has a run of four or more, which no move makes (D3)")
 

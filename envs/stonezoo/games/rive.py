@@ -3,6 +3,7 @@
 Rules V1 to V10. The board is kept in a frame: a cell in row r and slanted column c stands at place
 (r + 1) * width + c, with width = 2n, so that the six neighbours of any cell are six fixed steps away and every step off
 the board lands on the frame.
+In a capture the merged group is also kept as bits: bit `place - width` of the words at MERGED.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,23 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stonezoo.core.bits import (
+    HALF,
+    HALF_BITS,
+    WORD,
+    Window,
+    earlier,
+    later,
+    lowest,
+    popcount,
+    put_word,
+    select,
+    toggle,
+    window_at,
+    word_at,
+)
 from stonezoo.core.board import BoardLayout
+from stonezoo.core.entries import LANES, equal_bits, peek, poke
 from stonezoo.core.game import (
     BLACK_WON,
     EMPTY,
@@ -40,8 +57,10 @@ FILLED = HEADER + 2  # stones on the board
 STONES = HEADER + 3
 
 VACANT, BLACK_STONE, WHITE_STONE, OFF_BOARD = 0, 1, 2, 3  # what stands on a place
+MANY = 1000  # more than any number of stones
 NO_GROUP = 0  # a group is known by its first place, which is never 0
 SMALLEST, LARGEST = 2, 8  # board_size
+LARGEST_FRAME = 288  # places
 ROW_LETTERS = "abcdefghijklmno"
 
 
@@ -73,22 +92,52 @@ def _places(size: int) -> list[int]:
 
 # For each board size: the place of every cell, and the cell of every place (-1 for the frame).
 PLACES = np.zeros((LARGEST + 1, 3 * LARGEST * (LARGEST - 1) + 1), np.int64)
-CELLS = np.full((LARGEST + 1, (2 * LARGEST + 1) * 2 * LARGEST), -1, np.int64)
+CELLS = np.full((LARGEST + 1, LARGEST_FRAME), -1, np.int64)
 for _size in range(SMALLEST, LARGEST + 1):
     PLACES[_size, : len(_places(_size))] = _places(_size)
     CELLS[_size, _places(_size)] = np.arange(len(_places(_size)))
 
 
 @jit
+def _width(rules: "RiveRules") -> int:
+    """Places in a row of the frame."""
+    return 2 * rules.board_size
+
+
+@jit
+def count_words(rules: "RiveRules") -> int:
+    """Number of words that hold the cells; the first begins with the second row of the frame."""
+    return ((_width(rules) - 1) * _width(rules) + WORD - 1) // WORD
+
+
+@jit
+def _num_places(rules: "RiveRules") -> int:
+    """Places from the second row of the frame on that loops visit: in whole vectors, and past the last cell."""
+    return count_words(rules) * 2 * LANES
+
+
+@jit
 def frame_size(rules: "RiveRules") -> int:
     """Number of places in a frame."""
-    return (2 * rules.board_size + 1) * 2 * rules.board_size
+    return 2 * _width(rules) + _num_places(rules)
+
+
+@jit
+def merged_words(rules: "RiveRules") -> int:
+    """Index of the words of the merged group's places; no bit is set when nothing is to be removed."""
+    return STONES + 3 * frame_size(rules) + 2
+
+
+@jit
+def _reached_words(rules: "RiveRules") -> int:
+    """Index of words to work with, between words of zeros; they are left at 0."""
+    return merged_words(rules) + 2 * count_words(rules) + 2
 
 
 @jit
 def _step_around(rules: "RiveRules", k: int) -> int:
     """Step to the k-th of the six neighbours, going round: each touches the next, and the last the first."""
-    width = 2 * rules.board_size
+    width = _width(rules)
     if k == 0:
         return 1
     if k == 1:
@@ -106,36 +155,55 @@ def _step_around(rules: "RiveRules", k: int) -> int:
 
 
 @jit
-def touched(rules: "RiveRules", state: StateRow, place: int) -> int:
-    """Size of the largest group that `place` touches: the m of V3."""
-    width = 2 * rules.board_size
+def touched(rules: "RiveRules", state: StateRow, place: int) -> np.int32:
+    """Size of the largest group that `place` touches: the m of V3. As narrow as it is stored, for wide vectors."""
+    width = _width(rules)
     at = STONES + 2 * frame_size(rules) + place
-    beside = max(state[at - 1], state[at + 1])
-    above = max(state[at - width], state[at - width + 1])
-    below = max(state[at + width - 1], state[at + width])
-    return int(max(beside, max(above, below)))
+    beside = max(peek(state, at - 1), peek(state, at + 1))
+    above = max(peek(state, at - width), peek(state, at - width + 1))
+    below = max(peek(state, at + width - 1), peek(state, at + width))
+    m: np.int32 = max(beside, max(above, below))
+    return m
 
 
 @jit
 def least_touched(rules: "RiveRules", state: StateRow) -> int:
     """The smallest m over all empty cells (V3)."""
-    width = 2 * rules.board_size
-    least = 4 * width * width
-    for place in range(width, frame_size(rules) - width):
-        m = int(touched(rules, state, place))
-        least = min(least, m if state[STONES + place] == VACANT else least)
-    return least
+    width, least = _width(rules), np.int32(MANY)
+    for i in range(_num_places(rules)):
+        place = width + i
+        least = min(least, touched(rules, state, place) if peek(state, STONES + place) == VACANT else np.int32(MANY))
+    return int(least)
 
 
 @jit
-def _set_group(rules: "RiveRules", state: StateRow, old: int, new: int, size: int) -> None:
-    """Gives every stone of group `old` the group `new` and its size."""
+def _placeable_half(rules: "RiveRules", state: StateRow, least: int, first: int) -> int:
+    found = 0
+    for i in range(LANES):
+        here = (peek(state, STONES + first + i) == VACANT) & (touched(rules, state, first + i) == np.int32(least))
+        found |= here << i
+    return int(found) & HALF_BITS
+
+
+@jit
+def placeable(rules: "RiveRules", state: StateRow, least: int, word: int) -> int:
+    """Places in a word where a stone may be placed, when `least` is the smallest m (V3)."""
+    first = _width(rules) + word * WORD
+    lower, upper = _placeable_half(rules, state, least, first), _placeable_half(rules, state, least, first + HALF)
+    return lower | upper << HALF
+
+
+@jit
+def _rename(rules: "RiveRules", state: StateRow, old: tuple[int, int, int], new: int, size: int) -> None:
+    """Gives the stones of the groups `old` another group and size."""
+    first, second, third = np.int32(old[0]), np.int32(old[1]), np.int32(old[2])
     groups = STONES + frame_size(rules)
     sizes = groups + frame_size(rules)
     for place in range(frame_size(rules)):
-        if state[groups + place] == old:
-            state[groups + place] = new
-            state[sizes + place] = size
+        group = peek(state, groups + place)
+        hit = (group == first) | (group == second) | (group == third)
+        poke(state, groups + place, new if hit else group)
+        poke(state, sizes + place, size if hit else peek(state, sizes + place))
 
 
 @jit
@@ -144,7 +212,7 @@ def _place(rules: "RiveRules", state: StateRow, place: int) -> None:
     frame = frame_size(rules)
     groups, sizes = STONES + frame, STONES + 2 * frame
     player = int(state[TO_PLAY])
-    first, second, third = NO_GROUP, NO_GROUP, NO_GROUP  # the distinct groups touched: three at most
+    first, second, third = place, place, place  # the distinct groups touched: three at most
     total, largest, name = 0, 0, place
     for k in range(6):
         near = place + _step_around(rules, k)
@@ -159,15 +227,12 @@ def _place(rules: "RiveRules", state: StateRow, place: int) -> None:
     state[FILLED] += 1
     state[groups + place] = name
     state[sizes + place] = total + 1
-    if first != NO_GROUP:
-        _set_group(rules, state, first, name, total + 1)
-    if second != NO_GROUP:
-        _set_group(rules, state, second, name, total + 1)
-        if third != NO_GROUP:
-            _set_group(rules, state, third, name, total + 1)
+    _rename(rules, state, (first, second, third), name, total + 1)
+    if total > largest:
         state[PHASE] = REMOVE
         state[STONE] = place
         state[REMOVE_LEFT] = total - largest
+        _find_merged(rules, state, name)
         return
     state[TO_PLAY] = 1 - player
     if state[FILLED] == count_cells(rules):
@@ -196,53 +261,89 @@ def _finish(rules: "RiveRules", state: StateRow) -> None:
 
 
 @jit
-def _connected_without(rules: "RiveRules", state: StateRow, place: int) -> bool:
-    """Whether the group of the stone on `place` stays one group without it.
-
-    Visits the rest from one neighbour. While it does, visited stones carry their group negated, and the sizes of those
-    that wait to be looked at hold the place of the next that waits; both are put back at the end.
-    """
-    frame = frame_size(rules)
-    groups, sizes = STONES + frame, STONES + 2 * frame
-    group, size = int(state[groups + place]), int(state[sizes + place])
-    waiting, reached = 0, 0
-    state[groups + place] = -group
-    for k in range(6):
-        near = place + _step_around(rules, k)
-        if state[groups + near] == group:
-            state[groups + near] = -group
-            state[sizes + near] = 0
-            waiting, reached = near, 1
-            break
-    while waiting:
-        here = waiting
-        waiting = int(state[sizes + here])
-        for k in range(6):
-            near = here + _step_around(rules, k)
-            if state[groups + near] == group:
-                state[groups + near] = -group
-                state[sizes + near] = waiting
-                waiting = near
-                reached += 1
-    _set_group(rules, state, -group, group, size)
-    return reached == size - 1
+def _find_merged(rules: "RiveRules", state: StateRow, group: int) -> None:
+    """Writes the words of the merged group."""
+    first, merged = STONES + frame_size(rules) + _width(rules), merged_words(rules)
+    for half in range(2 * count_words(rules)):
+        state[merged + half] = equal_bits(state, first + half * HALF, group) & HALF_BITS
 
 
 @jit
-def removable(rules: "RiveRules", state: StateRow, place: int) -> bool:
-    """Whether the stone on `place` may leave the merged group now (V6)."""
-    groups = STONES + frame_size(rules)
-    group = state[groups + int(state[STONE])]
-    if state[groups + place] != group or place == state[STONE]:
-        return False
-    arcs = 0  # runs of neighbours in the group, going round
-    before = state[groups + place + _step_around(rules, 5)] == group
+def _beside(places: Window, width: int) -> tuple[int, int, int, int, int, int]:
+    """For each place of a word, whether its six neighbours, going round, are among `places`."""
+    return (
+        later(places, 1),
+        earlier(places, width - 1),
+        earlier(places, width),
+        earlier(places, 1),
+        later(places, width - 1),
+        later(places, width),
+    )
+
+
+@jit
+def count_holes(rules: "RiveRules", state: StateRow) -> int:
+    """Number of holes in the merged group, by Euler: stones - pairs + triangles of neighbours = 1 - holes."""
+    euler = 0
+    for word in range(count_words(rules)):
+        merged = window_at(state, merged_words(rules) + 2 * word)
+        east, _, _, _, southwest, southeast = _beside(merged, _width(rules))
+        here = merged[1]
+        euler += popcount(here) - popcount(here & east) - popcount(here & southwest) - popcount(here & southeast)
+        euler += popcount(here & east & southeast) + popcount(here & southwest & southeast)
+    return 1 - euler
+
+
+@jit
+def _connected_without(rules: "RiveRules", state: StateRow, place: int) -> bool:
+    """Whether the merged group stays one group without the stone on `place`: all of it is reached from STONE."""
+    width, merged, reached = _width(rules), merged_words(rules), _reached_words(rules)
+    toggle(state, merged, place - width)
+    toggle(state, reached, int(state[STONE]) - width)
+    grows = True
+    while grows:
+        grows = False
+        for word in range(count_words(rules)):
+            group = word_at(state, merged + 2 * word)
+            before, here, after = window_at(state, reached + 2 * word)
+            found, last = here, -1
+            while found != last:
+                last = found
+                a, b, c, d, e, f = _beside((before, found, after), width)
+                found |= (a | b | c | d | e | f) & group
+            if found != here:
+                put_word(state, reached + 2 * word, found)
+                grows = True
+    whole = True
+    for word in range(count_words(rules)):
+        whole &= word_at(state, reached + 2 * word) == word_at(state, merged + 2 * word)
+        put_word(state, reached + 2 * word, 0)
+    toggle(state, merged, place - width)
+    return whole
+
+
+@jit
+def removable(rules: "RiveRules", state: StateRow, holes: int, word: int) -> int:
+    """Stones in a word that may leave the merged group, which has so many holes (V6).
+
+    Where, going round a stone, its neighbours in the group stand side by side, they stay connected without it. Where
+    they stand in several runs, only a way around a hole can connect them.
+    """
+    merged = window_at(state, merged_words(rules) + 2 * word)
+    around = _beside(merged, _width(rules))
+    before, once, twice = around[5], 0, 0
     for k in range(6):
-        here = state[groups + place + _step_around(rules, k)] == group
-        if here and not before:
-            arcs += 1
-        before = here
-    return arcs <= 1 or _connected_without(rules, state, place)
+        begins = around[k] & ~before  # here a run begins
+        twice |= once & begins
+        once |= begins
+        before = around[k]
+    found, doubtful = merged[1] & ~twice, merged[1] & twice
+    while holes and doubtful:
+        place = _width(rules) + word * WORD + lowest(doubtful)
+        if place != state[STONE] and _connected_without(rules, state, place):
+            found |= doubtful & -doubtful
+        doubtful &= doubtful - 1
+    return found
 
 
 @jit
@@ -254,17 +355,20 @@ def _remove(rules: "RiveRules", state: StateRow, place: int) -> None:
     state[STONES + place] = VACANT
     state[groups + place] = NO_GROUP
     state[sizes + place] = 0
+    toggle(state, merged_words(rules), place - _width(rules))
     name = group
     if place == group:
         name = place + 1
         while state[groups + name] != group:
             name += 1
-    _set_group(rules, state, group, name, size - 1)
+    _rename(rules, state, (group, group, group), name, size - 1)
     state[FILLED] -= 1
     state[REMOVE_LEFT] -= 1
     if state[REMOVE_LEFT] == 0:
         state[PHASE] = PLACE
         state[STONE] = 0
+        for half in range(2 * count_words(rules)):
+            state[merged_words(rules) + half] = 0
 
 
 @jit
@@ -290,7 +394,24 @@ def regroup(rules: "RiveRules", state: StateRow) -> None:
                     state[sizes + near] = waiting
                     waiting = near
                     count += 1
-        _set_group(rules, state, start, start, count)
+        _rename(rules, state, (start, start, start), start, count)
+
+
+# --- Legal actions -------------------------------------------------------------------------------------------------
+
+
+@jit
+def measure(rules: "RiveRules", state: StateRow) -> int:
+    """What `legal_places` needs to know of the whole board: the smallest m, or the holes in the merged group."""
+    return least_touched(rules, state) if state[PHASE] == PLACE else count_holes(rules, state)
+
+
+@jit
+def legal_places(rules: "RiveRules", state: StateRow, measured: int, word: int) -> int:
+    """Places in a word where acting is legal (V3, V6)."""
+    if state[PHASE] == PLACE:
+        return placeable(rules, state, measured, word)
+    return removable(rules, state, measured, word)
 
 
 class _Fields(NamedTuple):
@@ -352,10 +473,8 @@ class RiveRules(_Fields):
         """Whether the action is legal now."""
         if state[OUTCOME] != ONGOING or action < 0 or action >= count_cells(self):
             return False
-        place = int(PLACES[self.board_size, action])
-        if state[PHASE] == REMOVE:
-            return removable(self, state, place)
-        return state[STONES + place] == VACANT and touched(self, state, place) == least_touched(self, state)
+        word, bit = divmod(int(PLACES[self.board_size, action]) - _width(self), WORD)
+        return legal_places(self, state, measure(self, state), word) >> bit & 1 != 0
 
     @jit
     def legal_actions(self, state: StateRow, out: NDArray[np.int32]) -> int:
@@ -363,77 +482,69 @@ class RiveRules(_Fields):
         count = 0
         if state[OUTCOME] != ONGOING:
             return count
-        width = 2 * self.board_size
-        removing = state[PHASE] == REMOVE
-        least = 0 if removing else least_touched(self, state)
-        for place in range(width, frame_size(self) - width):
-            if removing:
-                legal = removable(self, state, place)
-            else:
-                legal = state[STONES + place] == VACANT and touched(self, state, place) == least
-            if legal:
-                out[count] = CELLS[self.board_size, place]
+        measured = measure(self, state)
+        for word in range(count_words(self)):
+            found = legal_places(self, state, measured, word)
+            while found:
+                out[count] = CELLS[self.board_size, _width(self) + word * WORD + lowest(found)]
                 count += 1
+                found &= found - 1
         return count
 
     @jit
     def random_action(self, state: StateRow, stream: Stream) -> int:
-        """Returns a legal action, each with the same probability; the game is not over."""
-        cells = count_cells(self)
-        if state[PHASE] == REMOVE:
-            while True:  # at least one stone of a connected group can leave it
-                action = randint(stream, cells)
-                if removable(self, state, int(PLACES[self.board_size, action])):
-                    return action
-        width = 2 * self.board_size
-        least = least_touched(self, state)
-        count = 0
-        for place in range(width, frame_size(self) - width):
-            count += (state[STONES + place] == VACANT) & (touched(self, state, place) == least)
-        k = randint(stream, count)
-        for place in range(width, frame_size(self) - width):
-            if state[STONES + place] == VACANT and touched(self, state, place) == least:
-                if k == 0:
-                    return int(CELLS[self.board_size, place])
-                k -= 1
-        return -1
+        """Returns a legal action, each with the same probability; the game is not over.
+
+        Keeps the places of one word: those of a new word replace them with the share that is theirs of all so far.
+        """
+        measured = measure(self, state)
+        count, kept, first = 0, 0, 0
+        for word in range(count_words(self)):
+            found = legal_places(self, state, measured, word)
+            here = popcount(found)
+            count += here
+            if randint(stream, count) < here:
+                kept, first = found, _width(self) + word * WORD
+        return int(CELLS[self.board_size, first + select(kept, randint(stream, popcount(kept)))])
 
     # --- Observation and symmetry ----------------------------------------------------------------------------------
 
     @jit
     def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None:
         """Writes the planes [2n - 1, 2n - 1, 11] as `player` sees them, in slanted columns; off the board all are 0."""
-        size = 2 * self.board_size - 1
-        frame = frame_size(self)
-        groups, sizes = STONES + frame, STONES + 2 * frame
-        cells = count_cells(self)
+        size, frame, cells = 2 * self.board_size - 1, frame_size(self), count_cells(self)
+        due = int(state[PHASE]) if state[OUTCOME] == ONGOING else -1
         to_act = 1.0 if state[TO_PLAY] == player else 0.0
-        placing = state[PHASE] == PLACE and state[OUTCOME] == ONGOING
-        least = least_touched(self, state) if placing else -1
-        merged = state[groups + int(state[STONE])] if state[PHASE] == REMOVE else -1
+        place_due, remove_due = 1.0 if due == PLACE else 0.0, 1.0 if due == REMOVE else 0.0
         left = state[REMOVE_LEFT] / cells
+        merged = state[STONES + frame + int(state[STONE])] if state[STONE] > 0 else MANY
         for row in range(size):
             for column in range(size):
-                place = (row + 1) * (size + 1) + column
-                stone = int(state[STONES + place])
-                planes = out[row, column]
-                for plane in range(NUM_PLANES):
-                    planes[plane] = 0.0
-                if stone == OFF_BOARD:
-                    continue
-                planes[ON_BOARD] = 1.0
-                planes[TO_ACT] = to_act
-                planes[PHASE_PLANES + state[PHASE]] = 1.0 if state[OUTCOME] == ONGOING else 0.0
-                planes[LEFT_PLANE] = left
-                if stone == VACANT:
-                    planes[LEGAL_PLANE] = 1.0 if placing and touched(self, state, place) == least else 0.0
-                else:
-                    planes[OWN if stone == BLACK_STONE + player else OTHER] = 1.0
-                    planes[SIZE_PLANE] = state[sizes + place] / cells
-                    planes[MERGED_PLANE] = 1.0 if state[groups + place] == merged else 0.0
+                at = STONES + (row + 1) * (size + 1) + column
+                stone, planes = peek(state, at), out[row, column]
+                on_board = 1.0 if stone != OFF_BOARD else 0.0
+                planes[OWN] = 1.0 if stone == BLACK_STONE + player else 0.0
+                planes[OTHER] = 1.0 if stone == WHITE_STONE - player else 0.0
+                planes[ON_BOARD] = on_board
+                planes[TO_ACT] = on_board * to_act
+                planes[PHASE_PLANES + PLACE] = on_board * place_due
+                planes[PHASE_PLANES + REMOVE] = on_board * remove_due
+                planes[STONE_PLANE] = 0.0
+                planes[MERGED_PLANE] = 1.0 if peek(state, at + frame) == merged else 0.0
+                planes[LEFT_PLANE] = on_board * left
+                planes[SIZE_PLANE] = peek(state, at + 2 * frame) / cells
+                planes[LEGAL_PLANE] = 0.0
         if state[STONE] > 0:
             row, column = divmod(int(state[STONE]), size + 1)
             out[row - 1, column, STONE_PLANE] = 1.0
+        if due == PLACE:
+            least = least_touched(self, state)
+            for word in range(count_words(self)):
+                found = placeable(self, state, least, word)
+                while found:
+                    row, column = divmod(word * WORD + lowest(found), size + 1)
+                    out[row, column, LEGAL_PLANE] = 1.0
+                    found &= found - 1
 
     @jit
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None:
@@ -445,6 +556,8 @@ class RiveRules(_Fields):
         if state[STONE] > 0:
             out[STONE] = PLACES[self.board_size, cells[CELLS[self.board_size, state[STONE]]]]
         regroup(self, out)
+        if state[PHASE] == REMOVE:
+            _find_merged(self, out, int(out[STONES + frame_size(self) + int(out[STONE])]))
 
     # --- What Python sees ------------------------------------------------------------------------------------------
 
@@ -471,7 +584,7 @@ class RiveRules(_Fields):
     @property
     def state_size(self) -> int:
         """Entries of a state row."""
-        return STONES + 3 * (2 * self.board_size + 1) * 2 * self.board_size
+        return _reached_words(self) + 2 * count_words(self) + 2
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
@@ -606,6 +719,7 @@ class RiveRules(_Fields):
         if len(parts) < 2:
             fields.fail("the stone joins no two groups, so that it captures nothing (V5)", "stone")
         state[PHASE], state[STONE] = REMOVE, place
+        _find_merged(self, state, int(state[STONES + frame + place]))
         most = sum(parts.values()) - max(parts.values())
         state[REMOVE_LEFT] = fields.integer("remove", 1, most)
 

@@ -197,6 +197,9 @@ def choose(referee: Referee, style: str, rng: random.Random) -> int:
     legal = referee.legal()
     if style == "uniform":
         return rng.choice(legal)
+    if style == "chain" and isinstance(referee, Rive) and referee.phase == "place":
+        most = max(len(referee.touched()[cell]) for cell in legal)  # three groups joined are rare otherwise
+        return rng.choice([cell for cell in legal if len(referee.touched()[cell]) == most])
     tried = rng.sample(legal, min(4, len(legal)))
     for action in tried:
         after = referee.play(action)

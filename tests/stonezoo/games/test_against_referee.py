@@ -13,7 +13,7 @@ from tests.stonezoo.games.referees import RULES, Case, case_id, load, play_besid
 
 PLIES_VARIABLE = "STONEZOO_TEST_PLIES"
 PLIES = 30_000  # of all cases together, from the start of the game
-FROM_POSITIONS = 15_000  # from random positions
+FROM_POSITIONS = 8_000  # from random positions
 STYLES = ("uniform", "uniform", "long", "chain")
 
 
@@ -66,7 +66,8 @@ def compare_from_positions(case: Case, plies: int, seed: object) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
 def test_random_games_go_as_the_referee_says(case: Case) -> None:
-    compare_games(case, -(-PLIES // len(CASES)), seed=0)
+    often = 4 if case in (("rive", {"board_size": 4}), ("rive", {"board_size": 5})) else 1  # captures of every kind
+    compare_games(case, often * -(-PLIES // len(CASES)), seed=0)
 
 
 @pytest.mark.parametrize("case", LARGE, ids=case_id)

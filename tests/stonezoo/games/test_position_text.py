@@ -1,5 +1,7 @@
 """Position texts that are refused, with the place of the fault; fuzzed texts raise nothing else."""
 
+import copy
+import pickle
 from itertools import product
 from typing import Any
 
@@ -272,3 +274,12 @@ def test_any_text_at_all_raises_a_value_error_or_nothing(case: Case, text: str) 
             load(case).parse_state(tried)
         except PositionError:
             pass
+
+
+def test_a_refusal_crosses_processes() -> None:
+    """Pickled and copied, as when a worker raises it."""
+    with pytest.raises(PositionError) as caught:
+        load(RIVE).parse_state("../.x./.. b")
+    for error in (pickle.loads(pickle.dumps(caught.value)), copy.copy(caught.value)):
+        assert type(error) is PositionError
+        assert (str(error), error.column) == (str(caught.value), caught.value.column)

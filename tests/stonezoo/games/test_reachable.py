@@ -110,7 +110,7 @@ def test_every_text_reads_back_as_the_same_state(case: Case) -> None:
 @every_case
 def test_every_state_can_be_undone_to_the_start(case: Case) -> None:
     game, graph, texts = load(case), graph_of(case), texts_of(case)
-    for node in range(len(graph.rows)):
+    for node in set(range(len(graph.rows))) - set(graph.parent.tolist()):  # every other state is on their way
         path = graph.path(node)
         state = game.initial_state()
         seen = [(state.row.tobytes(), state.turn)]
@@ -168,7 +168,7 @@ def test_images_under_a_symmetry_are_whole_states(case: Case) -> None:
     """An image has the row that its own text has, and where the players keep their places it is reachable itself."""
     game, graph = load(case), graph_of(case)
     known = {row.tobytes() for row in graph.rows}
-    sample = slice(None, None, 7)
+    sample = slice(None, None, 31)
     for number, symmetry in enumerate(game.symmetries):
         image = images(game, graph.rows, number)
         if not symmetry.swaps_players:

@@ -95,11 +95,15 @@ def test_three_groups_of_four_leave_five_stones() -> None:
 
 
 def test_a_stone_that_holds_the_group_together_may_not_go_yet() -> None:
-    """V6: of a pair and a single joined at b2 of side 3, the near stone of the pair must wait."""
+    """V6: b4 joins a3 to the rest, and must wait until a3 has gone; b1 is in another group."""
     state = rive("XX./O..O/O.X../X..O/O.X w", board_size=3)
     capture = tell(state, [("c4", "XX./O..O/O.XO./X..O/O.X w phase=remove stone=c4 remove=2")])
-    with pytest.raises(stonezoo.IllegalActionError, match="merged group"):
-        capture.step(capture.str_to_action("xe1"))
+    assert names(capture) == "xd4 xc3 xa3"
+    with pytest.raises(stonezoo.IllegalActionError, match=r"fall apart \(V6\)"):
+        play(capture, "xb4")
+    with pytest.raises(stonezoo.IllegalActionError, match=r"no stone of the merged group \(V5\)"):
+        play(capture, "xb1")
+    tell(capture, [("xa3 xb4", "XX./O..O/O.XO./X.../O.. w")])
 
 
 def test_after_a_capture_the_same_player_places_again_until_a_plain_placement() -> None:

@@ -87,6 +87,17 @@ def test_kernels_change_nothing_that_they_only_read(case: Case) -> None:
 
 
 @every_case
+def test_a_batch_may_be_empty(case: Case) -> None:
+    game = load(case)
+    rows, lengths = np.zeros((0, game.rules.state_size), np.int32), np.zeros(0, np.int32)
+    reset_batch(game.rules, rows)
+    step_batch(game.rules, rows, lengths)
+    mask_batch(game.rules, rows, np.zeros(game.num_actions, np.int32), np.zeros((0, game.num_actions), np.int8))
+    observe_batch(game.rules, rows, np.zeros((0, *game.observation_shape), np.float32))
+    assert random_games(game.rules, rows, new_streams(1, 0), lengths) == 0
+
+
+@every_case
 def test_random_games_end_in_states_that_texts_can_tell(case: Case) -> None:
     game = load(case)
     rows, lengths = np.zeros((200, game.rules.state_size), np.int32), np.zeros(200, np.int32)
