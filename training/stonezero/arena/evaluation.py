@@ -14,7 +14,7 @@ from stonezero.config import Config, DeviceConfig
 from stonezero.device import prepare_device
 from stonezero.evaluator import Evaluator
 from stonezero.networks import build_network
-from stonezero.players import NetworkPlayer, load_evaluator, locate_checkpoint
+from stonezero.players import NetworkPlayer, load_evaluator, locate_checkpoint, play_device
 from stonezero.players.network import Evaluate
 from stonezoo import Game, load_game
 from stonezoo.players import Player, make_player
@@ -189,7 +189,7 @@ def evaluate_checkpoint(
     Args:
         checkpoint: a path, a run's folder, or the name of one that ships.
         game: what to play, of any size of the same rules; None: what it was trained on.
-        device: where to compute; None: wherever is best.
+        device: where to compute; None: as the checkpoint was trained, on the best device here.
         opponents: as for `evaluate_network`, like all that is not said here.
         games: against each opponent.
         num_simulations: of the search.
@@ -205,7 +205,7 @@ def evaluate_checkpoint(
     """
     loaded = load_checkpoint(locate_checkpoint(checkpoint), game)
     own_game = loaded.config.game
-    where = DeviceConfig() if device is None else device
+    where = play_device(loaded) if device is None else device
     return evaluate_network(
         load_game(own_game.name, **own_game.parameters) if game is None else game,
         load_evaluator(loaded, where),

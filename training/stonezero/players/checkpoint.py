@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from stonezero.checkpoint import Checkpoint, latest_checkpoint, load_checkpoint
@@ -47,13 +48,18 @@ def load_evaluator(checkpoint: Checkpoint, device: DeviceConfig) -> Evaluator:
     )
 
 
+def play_device(checkpoint: Checkpoint) -> DeviceConfig:
+    """Where and how a checkpoint plays unless told otherwise: with its run's threads and precision, on what is here."""
+    return replace(checkpoint.config.device, kind="auto")
+
+
 def load_player(text: str, game: Game | None = None, device: DeviceConfig | None = None) -> NetworkPlayer:
     """Returns the player of a text `CHECKPOINT`, `CHECKPOINT:SIMULATIONS` or `CHECKPOINT:policy`.
 
     Args:
         text: without a number of simulations it is the one with which the checkpoint's run evaluates; 0 is `policy`.
         game: what to play, of any size; by default what the checkpoint was trained on.
-        device: where to compute; by default wherever is best.
+        device: where to compute; by default as it was trained, on the best device here.
 
     Raises:
         FileNotFoundError: there is no such checkpoint.
@@ -65,7 +71,7 @@ def load_player(text: str, game: Game | None = None, device: DeviceConfig | None
         simulations = checkpoint.config.evaluation.num_simulations
     if game is None:
         game = load_game(checkpoint.config.game.name, **checkpoint.config.game.parameters)
-    evaluator = load_evaluator(checkpoint, DeviceConfig() if device is None else device)
+    evaluator = load_evaluator(checkpoint, play_device(checkpoint) if device is None else device)
     return NetworkPlayer(game, evaluator, checkpoint.config.search, simulations, text)
 
 
