@@ -25,7 +25,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     "name", ["rive/quickstart", "rive/quickstart.yaml", "configs/rive/quickstart", "configs/rive/quickstart.yaml"]
 )
-def test_a_config_is_found_by_name_with_or_without_folder_and_ending(shop: Path, name: str) -> None:
+def test_a_config_is_found_by_name_with_or_without_folder_and_ending(
+    shop: Path, name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     assert find_config(name) == shop / "configs" / "rive" / "quickstart.yaml"
 
 

@@ -87,6 +87,7 @@ DIGESTS = """
 import sys
 from stonezoo.core import jit
 def digests():
+    jit._file_digest.cache_clear()  # as a new process would see the files
     return [jit.source_digest(jit.PACKAGE / "games" / f"{name}.py") for name in ("rive", "resolve", "dara")]
 for name in sys.argv[1:]:
     before = digests()
@@ -94,6 +95,23 @@ for name in sys.argv[1:]:
     file.write_text(file.read_text() + "# edited")
     print(name, [one == two for one, two in zip(before, digests())])
 """
+
+
+EDITED_WHILE_RUNNING = """
+import stonezoo
+from stonezoo.core import jit
+files = [jit.PACKAGE / "games" / "dara.py", jit.PACKAGE / "kernels" / "scalar.py", jit.PACKAGE / "core" / "rng.py"]
+before = jit.source_digest(*files)
+for file in files:
+    file.write_text(file.read_text() + "# edited")
+print(before == jit.source_digest(*files))
+"""
+
+
+def test_a_running_process_keeps_to_the_sources_that_it_imported(tmp_path: Path) -> None:
+    """Else it would load code compiled from an edit, made for another layout of the states."""
+    out, _ = run(EDITED_WHILE_RUNNING, env=environment(tmp_path / "cache", copy_package(tmp_path)))
+    assert out.split() == ["True"]
 
 
 def test_an_edit_of_what_all_games_share_outdates_them_all(tmp_path: Path) -> None:
