@@ -21,14 +21,11 @@ import numpy as np
 import stonezoo
 from stonezoo.cli.command import describe_hardware
 from stonezoo.core.rng import new_streams
-from stonezoo.kernels.playout import random_games
 from stonezoo.players.uct import UctPlayer
 
 Work = Callable[[], int]  # does some work and returns how much it was
 
 SIMULATIONS = 1000
-ROLLOUTS = 200
-GAMES = 64
 draw = random.Random(1).random
 
 PAIRS = (
@@ -58,25 +55,6 @@ def their_loop(game: Any) -> Work:
             state.apply_action(legal[int(draw() * len(legal))])
             steps += 1
         return steps
-
-    return work
-
-
-def our_playouts(game: stonezoo.Game) -> Work:
-    states = np.zeros((GAMES, game.rules.state_size), np.int32)
-    streams, lengths = new_streams(1, GAMES), np.zeros(GAMES, np.int32)
-    return lambda: int(random_games(game.rules, states, streams, lengths))
-
-
-def their_playouts(game: Any, pyspiel: Any) -> Work:
-    """Random games inside the C++ library, in actions: rollouts times their mean length."""
-    loop = their_loop(game)
-    length = statistics.mean(loop() for _ in range(400))
-    evaluator, state = pyspiel.RandomRolloutEvaluator(ROLLOUTS, 7), game.new_initial_state()
-
-    def work() -> int:
-        evaluator.evaluate(state)
-        return round(ROLLOUTS * length)
 
     return work
 
@@ -139,13 +117,6 @@ def contests() -> list[tuple[str, str, Work, str, Work]]:
             label, other = " ".join([name, *map(str, parameters.values())]), f"OpenSpiel {peer}"
             found += [
                 ("scalar Python loop, actions/s", label, our_loop(ours), other, their_loop(theirs)),
-                (
-                    "random play in the engine, actions/s",
-                    label,
-                    our_playouts(ours),
-                    other,
-                    their_playouts(theirs, pyspiel),
-                ),
                 ("UCT with rollouts, simulations/s", label, our_uct(ours), other, their_uct(theirs, pyspiel)),
             ]
     try:

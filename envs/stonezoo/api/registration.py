@@ -1,7 +1,8 @@
-"""Makes the games known to PettingZoo's registry."""
+"""Makes the games known to the registries of PettingZoo and Gymnasium."""
 
 from collections.abc import Iterable
 
+import gymnasium
 import pettingzoo
 
 
@@ -16,4 +17,16 @@ def register_with_pettingzoo(games: Iterable[str]) -> None:
         if f"stonezoo/{game}-v0" not in pettingzoo.aec_registry:
             pettingzoo.register(
                 "aec", f"stonezoo/{game}-v0", entry_point="stonezoo.api.checked:make_env", kwargs={"game": game}
+            )
+
+
+def register_with_gymnasium(games: Iterable[str]) -> None:
+    """Registers `stonezoo/<Game>-v0` for `gymnasium.make` and `gymnasium.make_vec`, whose environments are native."""
+    for game in games:
+        if f"stonezoo/{game.capitalize()}-v0" not in gymnasium.registry:
+            gymnasium.register(
+                f"stonezoo/{game.capitalize()}-v0",
+                entry_point="stonezoo.api.gym:SeatEnv",
+                vector_entry_point="stonezoo.api.vector:SeatVectorEnv",
+                kwargs={"game": game},
             )

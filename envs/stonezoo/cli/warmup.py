@@ -3,11 +3,14 @@
 import argparse
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from stonezoo.api.vector import SeatVectorEnv
+from stonezoo.api.vector_game import VectorGame
 from stonezoo.cli.command import Command, CommandError, Parser, interruptible
 from stonezoo.core.jit import cache_root
 from stonezoo.core.rng import new_streams
@@ -36,6 +39,8 @@ def warmup_steps(game: Game) -> list[Step]:
     streams = new_streams(0, 1)
     actions = np.zeros(1, np.int32)
     found = np.zeros(game.num_actions, np.int32)
+    first = game.initial_state().legal_actions[:1]
+    parameters: dict[str, Any] = dict(game.parameters)
     cells = np.stack([symmetry.cells for symmetry in game.symmetries])
     swaps = np.array([symmetry.swaps_players for symmetry in game.symmetries], np.int8)
     return [
@@ -49,6 +54,8 @@ def warmup_steps(game: Game) -> list[Step]:
         ("transform", lambda: batch.transform_batch(rules, states, cells, swaps, np.zeros(1, np.int32), images)),
         ("random games", lambda: playout.random_games(rules, states, streams, np.zeros(1, np.int32))),
         ("perft", lambda: playout.perft(rules, game.initial_state().row, 1)),
+        ("vector game", lambda: VectorGame(game, 1).step(first)),
+        ("seats", lambda: SeatVectorEnv(1, game=game.name, **parameters).reset(seed=0)),
         ("uct", lambda: UctPlayer(game, 1, threads=1).act(game.initial_state().row[np.newaxis], streams)),
     ]
 

@@ -98,6 +98,9 @@ class Rules(Protocol):
     def step(self, state: StateRow, action: int) -> None: ...
     def is_legal(self, state: StateRow, action: int) -> bool: ...
     def legal_actions(self, state: StateRow, out: NDArray[np.int32]) -> int: ...
+    def legal_mask(
+        self, state: StateRow, found: NDArray[np.int32], mask: NDArray[np.int8]
+    ) -> None: ...  # may be left out
     def random_action(self, state: StateRow, stream: Stream) -> int: ...
     def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None: ...
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None: ...
@@ -141,6 +144,18 @@ def copy_row(source: StateRow, target: StateRow) -> None:
         target[i] = source[i]
 
 
+@jit
+def mask_found(rules: Rules, state: StateRow, found: NDArray[np.int32], mask: NDArray[np.int8]) -> None:
+    """Writes 1 for each legal action and 0 for all others to `mask` [A]; `found` [A] is work space.
+
+    The `legal_mask` of games that have none of their own.
+    """
+    for action in range(mask.shape[0]):
+        mask[action] = 0
+    for i in range(rules.legal_actions(state, found)):
+        mask[found[i]] = 1
+
+
 _compiled_names: set[str] = set()
 
 
@@ -148,8 +163,11 @@ def game_rules(cls: type[C]) -> type[C]:
     """Class decorator: inside compiled code `rules.step(state, action)` resolves to the method of the rules' own class.
 
     Every compiled method of `cls` can then be called on an instance by the class's other methods and by the kernels.
+    A class without `legal_mask` gets one that asks `legal_actions`.
     """
     remember_sources(cls)
+    if not hasattr(cls, "legal_mask"):
+        cls.legal_mask = mask_found  # type: ignore[attr-defined]
     for name, method in vars(cls).items():
         if isinstance(method, Dispatcher) and name not in _compiled_names:
             _compiled_names.add(name)

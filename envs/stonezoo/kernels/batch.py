@@ -28,10 +28,8 @@ def _legal_batch(rules: Rules, states: NDArray[np.int32], actions: NDArray[np.in
 
 @jit
 def _mask_batch(rules: Rules, states: NDArray[np.int32], found: NDArray[np.int32], mask: NDArray[np.int8]) -> None:
-    mask[:] = 0
     for lane in range(states.shape[0]):
-        for i in range(rules.legal_actions(states[lane], found)):
-            mask[lane, found[i]] = 1
+        rules.legal_mask(states[lane], found, mask[lane])
 
 
 @jit
