@@ -1,7 +1,7 @@
 """`Game` and `State`: the Pythonic face of one game and one position."""
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -11,21 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stonezoo.core.board import BoardLayout
-from stonezoo.core.game import BLACK_WON, DRAWN, NO_WINNER, ONGOING, PLAYER_NAMES, Rules, StateRow, Symmetry
+from stonezoo.core.game import BLACK_WON, DRAWN, NO_WINNER, ONGOING, PLAYER_NAMES, TO_PLAY, Rules, StateRow, Symmetry
 from stonezoo.core.text import join_position, split_position
 from stonezoo.games import rules_class
 from stonezoo.kernels.scalar import (
     COUNT_BITS,
     ILLEGAL,
+    LEGAL,
+    NO_ROOM,
     OUTCOME_SHIFT,
     PHASE_SHIFT,
+    PLY,
     TO_PLAY_SHIFT,
-    ScalarKernels,
+    new_tape,
+    plies_of,
     scalar_kernels,
 )
 from stonezoo.render import to_svg
 
-FIRST_CAPACITY = 32  # rows of history; doubled when full
+FIRST_CAPACITY = 32  # plies of history; doubled when full
+NO_MASK = np.empty(0, np.int8)
+INTEGERS = frozenset((int, np.int32, np.int64))  # what compiled code takes for an action as it is
 
 
 class IllegalActionError(ValueError):
@@ -120,25 +126,35 @@ class Game:
             for phase in self.phases
         }
 
+    # The scalar kernels, compiled or loaded by using each once: later calls go straight to the compiled code.
+
     @cached_property
-    def _calls(self) -> ScalarKernels:
-        """The scalar kernels, compiled or loaded by using each once: later calls go straight to the compiled code."""
-        kernels = scalar_kernels(type(self.rules))
-        rows, legal = np.zeros((2, self.rules.state_size), np.int32), np.empty(self.num_actions, np.int32)
-        kernels.start(rows, 0, *self._integers)
-        kernels.describe(rows, 0, legal, *self._integers)
-        kernels.advance(rows, 0, int(legal[0]), legal, *self._integers)
-        seen, mask = np.empty(self.observation_shape, np.float32), np.empty(self.num_actions, np.int8)
-        kernels.observe(rows, 0, 0, seen, *self._integers)
-        kernels.look(rows, 0, 0, legal, 0, seen, mask, *self._integers)
-        direct: list[Any] = [getattr(kernel, "call", kernel) for kernel in kernels]
-        return ScalarKernels(*direct)
+    def _describe(self) -> Callable[..., int]:
+        kernel = scalar_kernels(type(self.rules)).describe
+        kernel(new_tape(self.rules, 1), True, self._integers)
+        return getattr(kernel, "call", kernel)
+
+    @cached_property
+    def _advance(self) -> Callable[..., int]:
+        kernel, tape = scalar_kernels(type(self.rules)).advance, new_tape(self.rules, 2)
+        self._describe(tape, True, self._integers)
+        kernel(tape, int(tape[LEGAL]), self._integers)
+        return getattr(kernel, "call", kernel)
+
+    @cached_property
+    def _look(self) -> Callable[..., None]:
+        kernel, seen = scalar_kernels(type(self.rules)).look, np.empty(self.observation_shape, np.float32)
+        kernel(self._initial._tape, 0, seen, NO_MASK, self._integers)
+        return getattr(kernel, "call", kernel)
+
+    @cached_property
+    def _initial(self) -> "State":
+        tape = new_tape(self.rules, FIRST_CAPACITY)
+        return State(self, tape, self._describe(tape, True, self._integers))
 
     def initial_state(self) -> "State":
         """Returns the state from which every game starts."""
-        rows = np.zeros((FIRST_CAPACITY, self.rules.state_size), np.int32)
-        self._calls.start(rows, 0, *self._integers)
-        return State(self, rows)
+        return self._initial.copy()
 
     def from_row(self, row: StateRow) -> "State":
         """Returns the state of a row int32 [S], as the kernels keep them, with empty history; its entries are trusted.
@@ -150,9 +166,9 @@ class Game:
         row = np.asarray(row)
         if row.shape != (size,):
             raise ValueError(f"a row of {self!r} has the shape ({size},), not {row.shape}")
-        rows = np.zeros((FIRST_CAPACITY, size), np.int32)
-        rows[0] = row
-        return State(self, rows)
+        tape = new_tape(self.rules, FIRST_CAPACITY)
+        plies_of(tape)[0, :size] = row
+        return State(self, tape, self._describe(tape, False, self._integers))
 
     def parse_state(self, text: str) -> "State":
         """Returns the state of a position text, with empty history.
@@ -198,29 +214,31 @@ class State:
     `Game.initial_state`, `Game.parse_state` and `copy`.
     """
 
-    __slots__ = ("_actions", "_advance", "_capacity", "_index", "_legal", "_rows", "_status", "_turn", "game")
+    __slots__ = ("_advance", "_integers", "_status", "_tape", "game")
 
-    def __init__(
-        self, game: Game, rows: NDArray[np.int32], index: int = 0, actions: list[int] | None = None, turn: int = 0
-    ) -> None:
-        """`rows` [capacity, S] holds the rows of the history up to `index`; the state owns it."""
+    def __init__(self, game: Game, tape: NDArray[np.int32], status: int) -> None:
+        """`tape` holds the history and is the state's own; `status` is what `describe` says of it."""
         self.game = game
-        self._rows = rows
-        self._capacity = len(rows)
-        self._advance = game._calls.advance
-        self._index = index
-        self._actions = [] if actions is None else actions
-        self._turn = turn
-        self._legal = np.empty(game.num_actions, np.int32)
-        self._status: int = game._calls.describe(rows, index, self._legal, *game._integers)
+        self._advance = game._advance
+        self._integers = game._integers
+        self._tape = tape
+        self._status = status
+
+    @property
+    def _row(self) -> StateRow:
+        row: StateRow = plies_of(self._tape)[self._tape[PLY], :-1]
+        return row
+
+    def _plies(self) -> NDArray[np.int32]:
+        """The part [ply + 1, S + 1] of the tape that is in use."""
+        return plies_of(self._tape)[: self._tape[PLY] + 1]
 
     # --- What the position is ---------------------------------------------------------------------------------------
 
     @property
     def row(self) -> StateRow:
         """A copy of the state's row [S], int32, as the kernels keep it."""
-        row: StateRow = self._rows[self._index].copy()
-        return row
+        return self._row.copy()
 
     @property
     def to_play(self) -> int:
@@ -255,44 +273,45 @@ class State:
     @property
     def ply(self) -> int:
         """Actions played since the initial or the parsed state."""
-        return len(self._actions)
+        return int(self._tape[PLY])
 
     @property
     def turn(self) -> int:
         """Turns finished since the initial or the parsed state."""
-        return self._turn
+        players = self._plies()[:, TO_PLAY]
+        return int(np.count_nonzero(players[1:] != players[:-1]))
 
     @property
     def history(self) -> tuple[int, ...]:
         """The actions played since the initial or the parsed state."""
-        return tuple(self._actions)
+        return tuple(self._plies()[1:, -1].tolist())
 
     @property
     def legal_actions(self) -> NDArray[np.int32]:
         """The legal actions, ascending, int32; empty when terminated."""
-        return self._legal[: self._status & COUNT_BITS].copy()
+        return self._tape[LEGAL : LEGAL + (self._status & COUNT_BITS)].copy()
 
     @property
     def legal_action_mask(self) -> NDArray[np.int8]:
         """1 for each legal action, else 0: int8 [A]."""
         mask = np.zeros(self.game.num_actions, np.int8)
-        mask[self._legal[: self._status & COUNT_BITS]] = 1
+        mask[self.legal_actions] = 1
         return mask
 
     @property
     def board(self) -> NDArray[np.int8]:
         """The stones, int8 [num_cells]: -1 empty, 0 Black, 1 White."""
-        return self.game.rules.board(self._rows[self._index])
+        return self.game.rules.board(self._row)
 
     @property
     def marks(self) -> dict[str, tuple[int, ...]]:
         """Cells with a part in the turn under way, such as `stone` and `swapped`."""
-        return self.game.rules.marks(self._rows[self._index])
+        return self.game.rules.marks(self._row)
 
     @property
     def counters(self) -> dict[str, int]:
         """Numbers that the board does not show, such as stones still to remove."""
-        return self.game.rules.counters(self._rows[self._index])
+        return self.game.rules.counters(self._row)
 
     def observation(self, player: int | None = None) -> NDArray[np.float32]:
         """Returns what `player` (default: who is to play) sees: float32 [H, W, C] in [0, 1].
@@ -305,7 +324,7 @@ class State:
         elif type(player) is not int or player not in (0, 1):
             player = _as_player(player)
         out = np.empty(self.game.observation_shape, np.float32)
-        self.game._calls.observe(self._rows, self._index, player, out, *self.game._integers)
+        self.game._look(self._tape, player, out, NO_MASK, self._integers)
         return out
 
     def look(self, player: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
@@ -314,10 +333,9 @@ class State:
         The mask is int8, 1 for each legal action, all zeros when the player is not to act. One compiled call, and no
         check of `player`.
         """
-        status, game = self._status, self.game
+        game = self.game
         seen, mask = np.empty(game.observation_shape, np.float32), np.empty(game.num_actions, np.int8)
-        count = status & COUNT_BITS if status >> TO_PLAY_SHIFT & 1 == player else 0
-        game._calls.look(self._rows, self._index, player, self._legal, count, seen, mask, *game._integers)
+        game._look(self._tape, player, seen, mask, self._integers)
         return seen, mask
 
     # --- Play -------------------------------------------------------------------------------------------------------
@@ -329,23 +347,17 @@ class State:
             IllegalActionError: the action is not legal now; the message says why, and the state is as before.
             TypeError: `action` is no integer.
         """
-        kind = type(action)
-        if kind is np.int32 or kind is np.int64:
-            action = int(action)
-        elif kind is not int:
+        if type(action) not in INTEGERS:
             action = self._as_action(action)
-        index = self._index
-        game = self.game
-        status = ILLEGAL
-        if 0 <= action < game.num_actions:
-            if index + 1 == self._capacity:
+        try:
+            status = self._advance(self._tape, action, self._integers)
+            if status == NO_ROOM:
                 self._grow()
-            status = self._advance(self._rows, index, action, self._legal, *game._integers)
+                status = self._advance(self._tape, action, self._integers)
+        except OverflowError:  # beyond 64 bits
+            status = ILLEGAL
         if status == ILLEGAL:
-            raise IllegalActionError(self._why_illegal(action))
-        self._turn += (self._status ^ status) >> TO_PLAY_SHIFT & 1
-        self._actions.append(action)
-        self._index = index + 1
+            raise IllegalActionError(self._why_illegal(int(action)))
         self._status = status
 
     def undo(self) -> int:
@@ -354,19 +366,16 @@ class State:
         Raises:
             IndexError: no action has been played since the initial or the parsed state.
         """
-        if not self._actions:
+        if self._tape[PLY] == 0:
             raise IndexError("nothing to undo: no action has been played since this state was made")
-        after = self._status
-        self._index -= 1
-        self._status = self.game._calls.describe(self._rows, self._index, self._legal, *self.game._integers)
-        self._turn -= (after ^ self._status) >> TO_PLAY_SHIFT & 1
-        return self._actions.pop()
+        action = int(self._plies()[-1, -1])
+        self._tape[PLY] -= 1
+        self._status = self.game._describe(self._tape, False, self._integers)
+        return action
 
     def copy(self) -> "State":
         """Returns an independent copy, history and all."""
-        rows = np.empty_like(self._rows)
-        rows[: self._index + 1] = self._rows[: self._index + 1]
-        return State(self.game, rows, self._index, self._actions.copy(), self._turn)
+        return State(self.game, self._tape.copy(), self._status)
 
     def __copy__(self) -> "State":
         return self.copy()
@@ -375,11 +384,11 @@ class State:
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.game, self._rows[: self._index + 1].copy(), self._actions.copy(), self._turn)
+        return _restore, (self.game, self._plies().copy())
 
     def _grow(self) -> None:
-        self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-        self._capacity = len(self._rows)
+        self._tape = _tape_of(self.game, self._plies(), 2 * len(self._plies()))
+        self._status = self.game._describe(self._tape, False, self._integers)
 
     @staticmethod
     def _as_action(action: Any) -> int:
@@ -398,14 +407,14 @@ class State:
             return f"action {action}: the game is over"
         if not 0 <= action < game.num_actions:
             return f"action {action} is not one of the {game.num_actions} actions 0 to {game.num_actions - 1}"
-        why = game.rules.why_illegal(self._rows[self._index], action)
+        why = game.rules.why_illegal(self._row, action)
         return f"action {action} ({self.action_to_str(action)}) is illegal for {PLAYER_NAMES[self.to_play]}: {why}"
 
     # --- Text -------------------------------------------------------------------------------------------------------
 
     def to_text(self) -> str:
         """Returns the shortest complete position text, which `Game.parse_state` reads back."""
-        rules, row = self.game.rules, self._rows[self._index]
+        rules, row = self.game.rules, self._row
         return join_position(rules.board(row).tolist(), rules.text_rows(), self.to_play, rules.text_fields(row))
 
     def action_to_str(self, action: SupportsIndex) -> str:
@@ -430,16 +439,16 @@ class State:
         try:
             return self.game._action_numbers[int(self.phase)][text]
         except (KeyError, TypeError):
-            example = f", such as {self.action_to_str(int(self._legal[0]))}" if not self.terminated else ""
+            example = f", such as {self.action_to_str(int(self.legal_actions[0]))}" if not self.terminated else ""
             raise ValueError(f"{text!r} names no action in phase {self.phase.name.lower()}{example}") from None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
             return NotImplemented
-        return self.game == other.game and bool(np.array_equal(self._rows[self._index], other._rows[other._index]))
+        return self.game == other.game and bool(np.array_equal(self._row, other._row))
 
     def __hash__(self) -> int:
-        return hash((self.game, self._rows[self._index].tobytes()))
+        return hash((self.game, self._row.tobytes()))
 
     def _repr_svg_(self) -> str:
         """The picture that notebooks show."""
@@ -455,7 +464,13 @@ def _as_player(player: Any) -> int:
     raise ValueError(f"player={player!r} is neither 0 (Black) nor 1 (White)")
 
 
-def _restore(game: Game, rows: NDArray[np.int32], actions: list[int], turn: int) -> State:
-    buffer = np.zeros((max(FIRST_CAPACITY, 2 * len(rows)), rows.shape[1]), np.int32)
-    buffer[: len(rows)] = rows
-    return State(game, buffer, len(rows) - 1, actions, turn)
+def _tape_of(game: Game, plies: NDArray[np.int32], capacity: int) -> NDArray[np.int32]:
+    tape = new_tape(game.rules, capacity)
+    plies_of(tape)[: len(plies)] = plies
+    tape[PLY] = len(plies) - 1
+    return tape
+
+
+def _restore(game: Game, plies: NDArray[np.int32]) -> State:
+    tape = _tape_of(game, plies, max(FIRST_CAPACITY, 2 * len(plies)))
+    return State(game, tape, game._describe(tape, False, game._integers))

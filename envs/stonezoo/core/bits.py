@@ -6,48 +6,46 @@ A word has WORD places. It is kept in two entries of a state row, the halves, so
 from typing import Any, TypeAlias
 
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import lower_builtin, type_callable
 from numpy.typing import NDArray
 
 from stonezoo.core.entries import peek, poke
-from stonezoo.core.jit import INTERPRETED, jit
+from stonezoo.core.jit import jit
 
 HALF, WORD = 30, 60
 HALF_BITS, WORD_BITS = (1 << HALF) - 1, (1 << WORD) - 1
 Window: TypeAlias = tuple[int, int, int]
 
-if INTERPRETED:
 
-    def popcount(word: int) -> int:
-        """Number of set bits."""
-        return int(word).bit_count()
+def popcount(word: int) -> int:
+    """Number of set bits."""
+    return int(word).bit_count()
 
-    def lowest(word: int) -> int:
-        """Index of the lowest set bit; the word is not 0."""
-        word = int(word)
-        return (word & -word).bit_length() - 1
 
-else:
+def lowest(word: int) -> int:
+    """Index of the lowest set bit; the word is not 0."""
+    word = int(word)
+    return (word & -word).bit_length() - 1
 
-    @intrinsic
-    def popcount(typingctx: Any, word: Any) -> Any:
-        """Number of set bits."""
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            wide = context.cast(builder, args[0], signature.args[0], types.int64)
-            return builder.ctpop(wide)
+@type_callable(popcount)
+@type_callable(lowest)
+def _type_of_count(context: Any) -> Any:
+    return lambda word: types.int64 if isinstance(word, types.Integer) else None
 
-        return types.int64(word), codegen
 
-    @intrinsic
-    def lowest(typingctx: Any, word: Any) -> Any:
-        """Index of the lowest set bit; the word is not 0."""
+def _lower_popcount(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.ctpop(context.cast(builder, args[0], signature.args[0], types.int64))
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            wide = context.cast(builder, args[0], signature.args[0], types.int64)
-            return builder.cttz(wide, context.get_constant(types.boolean, True))
 
-        return types.int64(word), codegen
+def _lower_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    wide = context.cast(builder, args[0], signature.args[0], types.int64)
+    return builder.cttz(wide, context.get_constant(types.boolean, True))
+
+
+lower: Any = lower_builtin
+lower(popcount, types.Integer)(_lower_popcount)
+lower(lowest, types.Integer)(_lower_lowest)
 
 
 @jit

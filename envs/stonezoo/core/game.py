@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numba import types
 from numba.core.dispatcher import Dispatcher
-from numba.extending import overload_method
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr
+from numba.extending import lower_builtin
 from numpy.typing import NDArray
 
 from stonezoo.core.board import BoardLayout
@@ -156,7 +157,29 @@ def mask_found(rules: Rules, state: StateRow, found: NDArray[np.int32], mask: ND
         mask[found[i]] = 1
 
 
-_compiled_names: set[str] = set()
+@infer_getattr
+class _RulesMethods(AttributeTemplate):
+    """How compiled code finds `rules.step`: it is the `jit` method of that name of the rules' own class.
+
+    Numba's `overload_method` would do, but it compiles one more function for every method.
+    """
+
+    key = types.BaseNamedTuple
+
+    def generic_resolve(self, rules: Any, name: str) -> Any:  # type: ignore[override]
+        method = getattr(rules.instance_class, name, None)
+        if not isinstance(method, Dispatcher):
+            return None
+        called = types.Dispatcher(method)
+
+        class Call(AbstractTemplate):
+            key = method
+
+            def generic(self, args: Any, kws: Any) -> Any:
+                signature = self.context.resolve_function_type(called, (rules, *args), kws)
+                return signature and signature.as_method()
+
+        return types.BoundFunction(Call, rules)
 
 
 def game_rules(cls: type[C]) -> type[C]:
@@ -168,17 +191,16 @@ def game_rules(cls: type[C]) -> type[C]:
     remember_sources(cls)
     if not hasattr(cls, "legal_mask"):
         cls.legal_mask = mask_found  # type: ignore[attr-defined]
-    for name, method in vars(cls).items():
-        if isinstance(method, Dispatcher) and name not in _compiled_names:
-            _compiled_names.add(name)
-            _register(name)
+    for method in vars(cls).values():
+        if isinstance(method, Dispatcher):
+            _lower_calls(method)
     return cls
 
 
-def _register(name: str) -> None:
-    @overload_method(types.BaseNamedTuple, name)
-    def find(rules, *args):  # type: ignore[no-untyped-def]
-        method = getattr(rules.instance_class, name, None)
-        if isinstance(method, Dispatcher):
-            return lambda rules, *args: method(rules, *args)
-        return None
+def _lower_calls(method: Dispatcher) -> None:
+    def call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_function(types.Dispatcher(method), signature)(builder, args)
+
+    lower: Any = lower_builtin
+    any_number: Any = types.VarArg
+    lower(method, any_number(types.Any))(call)

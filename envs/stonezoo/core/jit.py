@@ -22,6 +22,8 @@ from typing import Any, TypeVar
 
 import numba
 from filelock import FileLock
+from numba import types
+from numba.core.registry import CPUDispatcher
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,8 +47,25 @@ def jit(function: F) -> F:
     """Compiles a function that other compiled code calls. It may not use unsigned integers or Numba's own names, so
     that it runs as plain Python under NUMBA_DISABLE_JIT=1.
     """
-    compiled: F = numba.njit(**OPTIONS)(function)
-    return compiled
+    if INTERPRETED:
+        return function
+    compiled: Any = _Jitted(function, targetoptions={**OPTIONS, "nopython": True})
+    found: F = compiled
+    return found
+
+
+class _Jitted(CPUDispatcher):
+    """A function that compiled code compiles into itself. Called from Python it runs as the Python that it is, since
+    what is compiled for it alone would be compiled again in every process.
+    """
+
+    def __call__(self, *args: Any, **kws: Any) -> Any:
+        return self.py_func(*args, **kws)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Takes int64 for any type of integer: else each type, and each constant, would make another function."""
+        wide = [types.int64 if isinstance(arg, types.Integer) else arg for arg in args]
+        return super().get_call_template(wide, kws)
 
 
 def cache_root() -> Path | None:
@@ -175,6 +194,8 @@ class Kernel:
     several processes that start cold one compiles and the others load.
     """
 
+    options = OPTIONS
+
     def __init__(self, function: Callable[..., Any]) -> None:
         python: Callable[..., Any] = getattr(function, "py_func", function)
         functools.update_wrapper(self, python)
@@ -194,7 +215,7 @@ class Kernel:
         with _compiling:
             if file is None or game_file is None or not _usable(root) or root is None:
                 _announce(game)
-                compiled = numba.njit(**OPTIONS)(self._function)
+                compiled = numba.njit(**self.options)(self._function)
                 _compile(compiled, args)
             else:
                 compiled = self._load_or_compile(game, root, file, game_file, args)
@@ -214,7 +235,7 @@ class Kernel:
             if new:
                 _announce(game)
             with _cache_folder(folder):
-                compiled: Callable[..., Any] = numba.njit(cache=True, **OPTIONS)(self._function)
+                compiled: Callable[..., Any] = numba.njit(cache=True, **self.options)(self._function)
             _compile(compiled, args)
             marker.touch()
             os.utime(folder)
@@ -226,11 +247,13 @@ class Kernel:
 def _compile(dispatcher: Any, args: tuple[Any, ...]) -> None:
     """Compiles for the types of `args`, or loads what was compiled, without running anything."""
     typeof: Callable[[Any], Any] = numba.typeof
-    dispatcher.get_call_template([typeof(arg) for arg in args], {})
+    dispatcher.compile(tuple(typeof(arg) for arg in args))
 
 
 class BoundKernel(Kernel):
-    """A kernel made for one class of rules, whose calls carry arrays and integers only."""
+    """A kernel made for one class of rules, called with arrays, integers and tuples of integers, for short tasks."""
+
+    options = OPTIONS | {"nogil": False}  # letting go of the interpreter would take longer than the call
 
     def __init__(self, function: Callable[..., Any], rules_class: type) -> None:
         super().__init__(function)
@@ -242,8 +265,18 @@ class BoundKernel(Kernel):
 
     def _bind(self, *args: Any) -> Any:
         result = self._first_call(self._bound, *args)
-        self.call = self._ready[self._bound]
+        self.call = _direct(self._ready[self._bound])
         return result
+
+
+def _direct(dispatcher: Any) -> Callable[..., Any]:
+    """The one compiled function of a dispatcher, without the look at the types of arguments that takes most of a call.
+
+    It takes any integer for an integer; for anything else than the array it was compiled for it raises TypeError.
+    """
+    (compiled,) = dispatcher.overloads.values()
+    direct: Callable[..., Any] = getattr(compiled, "entry_point", dispatcher)
+    return direct
 
 
 def kernel(function: F) -> F:

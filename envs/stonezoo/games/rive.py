@@ -194,9 +194,9 @@ def placeable(rules: "RiveRules", state: StateRow, least: int, word: int) -> int
 
 
 @jit
-def _rename(rules: "RiveRules", state: StateRow, old: tuple[int, int, int], new: int, size: int) -> None:
-    """Gives the stones of the groups `old` another group and size."""
-    first, second, third = np.int32(old[0]), np.int32(old[1]), np.int32(old[2])
+def _rename(rules: "RiveRules", state: StateRow, a: int, b: int, c: int, new: int, size: int) -> None:
+    """Gives the stones of the groups a, b and c another group and size."""
+    first, second, third = np.int32(a), np.int32(b), np.int32(c)
     groups = STONES + frame_size(rules)
     sizes = groups + frame_size(rules)
     for place in range(frame_size(rules)):
@@ -227,7 +227,7 @@ def _place(rules: "RiveRules", state: StateRow, place: int) -> None:
     state[FILLED] += 1
     state[groups + place] = name
     state[sizes + place] = total + 1
-    _rename(rules, state, (first, second, third), name, total + 1)
+    _rename(rules, state, first, second, third, name, total + 1)
     if total > largest:
         state[PHASE] = REMOVE
         state[STONE] = place
@@ -361,7 +361,7 @@ def _remove(rules: "RiveRules", state: StateRow, place: int) -> None:
         name = place + 1
         while state[groups + name] != group:
             name += 1
-    _rename(rules, state, (group, group, group), name, size - 1)
+    _rename(rules, state, group, group, group, name, size - 1)
     state[FILLED] -= 1
     state[REMOVE_LEFT] -= 1
     if state[REMOVE_LEFT] == 0:
@@ -394,7 +394,7 @@ def regroup(rules: "RiveRules", state: StateRow) -> None:
                     state[sizes + near] = waiting
                     waiting = near
                     count += 1
-        _rename(rules, state, (start, start, start), start, count)
+        _rename(rules, state, start, start, start, start, count)
 
 
 # --- Legal actions -------------------------------------------------------------------------------------------------
