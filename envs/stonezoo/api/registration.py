@@ -1,9 +1,12 @@
 """Makes the games known to the registries of PettingZoo and Gymnasium."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import gymnasium
 import pettingzoo
+
+from stonezoo import games as registry
 
 
 def register_with_pettingzoo(games: Iterable[str]) -> None:
@@ -30,3 +33,16 @@ def register_with_gymnasium(games: Iterable[str]) -> None:
                 vector_entry_point="stonezoo.api.vector:SeatVectorEnv",
                 kwargs={"game": game},
             )
+
+
+def register_game(rules: Any) -> None:
+    """Registers the rules class of a game under its `name`: for `load_game`, PettingZoo and Gymnasium.
+
+    Packages that are installed name their games in the entry-point group `stonezoo.games` instead.
+
+    Raises:
+        ValueError: another class has the name.
+    """
+    registry.register_game(rules)
+    register_with_pettingzoo([rules.name])
+    register_with_gymnasium([rules.name])

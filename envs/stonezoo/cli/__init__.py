@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from stonezoo.cli import bench, cache, games, perft, show, warmup
+from stonezoo.cli import bench, cache, check_game, games, perft, show, warmup
 from stonezoo.cli.command import BAD_INPUT, INTERRUPTED, Command, CommandError, Parser
 
 COMMANDS: tuple[Command, ...] = (
@@ -12,6 +12,7 @@ COMMANDS: tuple[Command, ...] = (
     perft.COMMAND,
     bench.COMMAND,
     games.COMMAND,
+    check_game.COMMAND,
     warmup.COMMAND,
     cache.COMMAND,
 )

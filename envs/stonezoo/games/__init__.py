@@ -25,6 +25,11 @@ def register_game(rules: Any) -> None:
     _GAMES[rules.name] = rules
 
 
+def installed_names() -> list[str]:
+    """Names of the games that installed packages bring, none of which is imported yet."""
+    return [entry.name for entry in entry_points(group=ENTRY_POINT_GROUP)]
+
+
 def game_names() -> list[str]:
     """Names of all registered games, those of installed packages included."""
     for entry in entry_points(group=ENTRY_POINT_GROUP):

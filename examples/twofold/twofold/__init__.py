@@ -1,0 +1,1 @@
+"""Twofold: two stones a turn, several in a row."""
