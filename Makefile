@@ -18,11 +18,12 @@ extras := train,sb3,render,dev
 bin := .venv/bin
 # One thread a worker: the workers share the cores already.
 pytest_flags := -n auto --maxprocesses 8 --dist worksteal
+adapter_tests := -m 'not strength and not speed' tests/adapters
 pytest = OMP_NUM_THREADS=1 $(1)/bin/python -m pytest $(pytest_flags) $(2) $(PYTEST_ARGS)
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: train
 train: install ## learn Rive on a small board from self-play, then measure what was learnt
@@ -42,12 +43,23 @@ test-latest: ## the tests with the newest releases of all libraries, in .venv-la
 	$(call set-up,.venv-latest,--upgrade)
 	$(call pytest,.venv-latest,)
 
+# Other RL libraries do not resolve with all that .venv has, or not with one another. What each environment must hold is
+# said to the tests, which fail where it is missing: elsewhere they are left out.
+.PHONY: test-adapters
+test-adapters: .venv-adapters/.installed .venv-rllib/.installed ## the tests with other RL libraries, in .venv-adapters and .venv-rllib
+	STONEZOO_TEST_LIBRARIES=torch,torchrl,pyspiel,supersuit $(call pytest,.venv-adapters,$(adapter_tests))
+	STONEZOO_TEST_LIBRARIES=torch,ray $(call pytest,.venv-rllib,$(adapter_tests))
+
 .PHONY: bench
 bench: install ## how fast this machine plays, searches and steps
 	$(bin)/python -m stonezoo bench $(ARGS)
 	@set -e; for script in $(wildcard benchmarks/bench_*.py); do \
 	    echo "$(bin)/python $$script"; $(bin)/python $$script; \
 	done
+
+.PHONY: solutions
+solutions: install ## solve the small boards anew and write docs/solutions.md (an hour)
+	$(bin)/python benchmarks/solutions.py $(ARGS)
 
 .PHONY: lint
 lint: ruff types layers ## style, types and import layers
@@ -81,13 +93,23 @@ clean: ## remove builds and caches
 
 .PHONY: distclean
 distclean: clean ## remove the virtual environments too
-	rm -rf .venv .venv-latest
+	rm -rf .venv .venv-latest .venv-adapters .venv-rllib
 
 .PHONY: install
 install: .venv/.installed ## set up .venv
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(call set-up,.venv,--constraint constraints.txt)
+	@touch $@
+
+.venv-adapters/.installed: extras := train,adapters,render,dev
+.venv-adapters/.installed: pyproject.toml constraints.txt
+	$(call set-up,.venv-adapters,--constraint constraints.txt)
+	@touch $@
+
+.venv-rllib/.installed: extras := render,dev
+.venv-rllib/.installed: pyproject.toml constraints-rllib.txt
+	$(call set-up,.venv-rllib,--constraint constraints-rllib.txt 'ray[rllib]>=2.50' 'torch>=2.8')
 	@touch $@
 
 # $(1) the environment's folder, $(2) options of the installer
