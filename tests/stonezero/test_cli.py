@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stonezero import cli
 from stonezero.cli import main
+from stonezero.cli import train as train_command
 from stonezero.config import load_config
 
 SMOKE = ["rive/smoke", "--set.evaluation.opponents", "random", "--set.evaluation.games=4", "--set.loop.iterations", "1"]
@@ -100,7 +100,7 @@ def test_ctrl_c_says_how_to_go_on(
 
 def test_quickstart_is_training_with_its_config(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     begun = []
-    monkeypatch.setattr(cli, "_work", lambda run: begun.append(run) or 0)
+    monkeypatch.setattr(train_command, "_work", lambda run: begun.append(run) or 0)
     monkeypatch.chdir(tmp_path)
     assert main(["quickstart", "--set.seed", "3"]) == 0
     assert begun[0].config == load_config("rive/quickstart", ["seed=3"])

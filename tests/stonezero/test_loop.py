@@ -20,6 +20,7 @@ from stonezero.loop.report import clock
 from stonezero.run import RunError, RunFolder
 from stonezoo import load_game
 from stonezoo.record import read_records
+from stonezoo.solve import Table
 
 torch.set_num_threads(1)
 
@@ -86,6 +87,25 @@ def test_the_events_hold_what_a_run_is_watched_by(finished: RunFolder) -> None:
     } <= tags
     steps = [event.step for event in events.Scalars("learner/policy_loss")]
     assert steps == sorted(set(steps))
+
+
+def test_a_run_in_a_solved_game_shows_its_distance_from_perfect_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    monkeypatch.setenv("STONEZOO_TABLE_DIR", str(tmp_path / "tables"))
+    Table.build(load_game("rive", board_size=2)).save()
+    run = new_run(tmp_path / "run", "loop.iterations=2", "loop.evaluate_every=1")
+    console = silent()
+    train(run, console)
+    events = EventAccumulator(str(run.events)).Reload()
+    shares = {tag: [event.value for event in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
+    for tag in ("truth/policy_optimal", "truth/search_optimal", "truth/policy_value_sign", "truth/uniform_optimal"):
+        assert len(shares[tag]) == 2, tag  # after the first iteration and at the end
+        assert all(0 <= share <= 1 for share in shares[tag])
+    assert shares["truth/uniform_optimal"][0] == pytest.approx(0.58, abs=0.01)
+    assert "best actions on decisive positions" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("stopped_in", [1, 2, 3])

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from filelock import FileLock, Timeout
 
@@ -127,6 +127,9 @@ def library_versions() -> dict[str, str]:
 class RunFolder:
     """One run on the disk. Made by `create`, found again by `open`; `lock` is held by the one trainer that writes."""
 
+    kind: ClassVar[str] = "train"
+    """The command that makes such runs; a subclass with another configuration names its own."""
+
     # Fixed.
     path: Path
     config: Config
@@ -161,6 +164,7 @@ class RunFolder:
                 (path / name).mkdir(exist_ok=True)
             text = dump_config(config)
             versions: dict[str, Any] = {
+                "kind": cls.kind,
                 "rules_id": rules_id,
                 "run_id": secrets.token_hex(4),
                 "starts": 0,
@@ -194,11 +198,18 @@ class RunFolder:
             raise RunError(
                 f"{path / 'config.yaml'}: changed since the run was made; put it back, or begin a new run with it"
             )
+        if (kind := versions.get("kind", RunFolder.kind)) != cls.kind:
+            raise RunError(f"{path}: the run was made by `stonezero {kind}`, not by `stonezero {cls.kind}`")
         if rules_id is not None and rules_id != versions["rules_id"]:
             raise RunError(
                 f"{path}: the run was made under the rules {versions['rules_id']}, but the game here has {rules_id}"
             )
-        return cls(path, load_config(path / "config.yaml"), versions)
+        return cls(path, cls.read_config(path / "config.yaml"), versions)
+
+    @classmethod
+    def read_config(cls, path: Path) -> Config:
+        """Reads a configuration as this kind of run has; ConfigError when it is none."""
+        return load_config(path)
 
     @property
     def rules_id(self) -> str:
@@ -258,6 +269,15 @@ class RunFolder:
             write_atomic(self.path / "versions.json", _to_json(self.versions))
         except OSError as error:
             raise RunError(f"{self.path}: cannot be written: {error}") from error
+
+
+def run_kind(path: str | Path) -> str:
+    """The command that made the run in a folder, such as `train`; where there is no run, `train` too."""
+    try:
+        versions = json.loads((Path(path) / "versions.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return RunFolder.kind
+    return str(versions.get("kind", RunFolder.kind)) if isinstance(versions, dict) else RunFolder.kind
 
 
 def _digest(text: str) -> str:

@@ -122,6 +122,41 @@ class SeatedGames:
         self._play(autoreset is AutoresetMode.SAME_STEP, watch)
         self.over = self.terminated.copy() if autoreset is not AutoresetMode.SAME_STEP else self.over
 
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """Returns copies of all arrays that the games go on from, by name; the opponent is not among them.
+
+        Raises:
+            RuntimeError: no game has begun.
+        """
+        if self._streams is None:
+            raise RuntimeError("snapshot() before the first game: call reset() first")
+        kept: dict[str, NDArray[Any]] = {
+            "states": self.states,
+            "streams": self._streams,
+            "seats": self.seats,
+            "over": self.over,
+        }
+        return {name: array.copy() for name, array in kept.items()}
+
+    def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
+        """Goes on from what `snapshot` returned, for as many games of the same kind; shows them in new arrays.
+
+        Raises:
+            ValueError: it is of other games; nothing has been changed.
+        """
+        if self._streams is None:
+            self._streams = new_streams(0, self.num_games)
+        shapes = {name: (array.shape, array.dtype) for name, array in self.snapshot().items()}
+        given = {name: (array.shape, array.dtype) for name, array in snapshot.items()}
+        if shapes != given:
+            raise ValueError(f"these are no {self.num_games} games of {self.game!r}: expected {shapes}, got {given}")
+        self.states[:], self._streams[:] = snapshot["states"], snapshot["streams"]
+        self.seats[:] = snapshot["seats"]
+        self.over = snapshot["over"].copy()
+        self.new_arrays()
+        self._todo[:] = REST
+        self._play(False, None)
+
     def _play(self, same_step: bool, watch: Callable[[int], None] | None) -> None:
         player, streams, todo = self._player, self._streams, self._todo
         assert player is not None

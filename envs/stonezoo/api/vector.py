@@ -91,6 +91,11 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
         self._copy = copy
         self._began = False
 
+    @property
+    def copies(self) -> bool:
+        """Whether each step returns new arrays."""
+        return self._copy
+
     def set_opponent(self, opponent: Any) -> None:
         """Seats another opponent in all lanes, from its next action on; ValueError when `opponent` is no player."""
         self._games.set_opponent(opponent)
@@ -146,6 +151,23 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
         if self.autoreset_mode is AutoresetMode.SAME_STEP and games.terminated.any():
             self._add_final(infos)
         return games.observations, games.rewards, games.terminated, np.zeros(self.num_envs, np.bool_), infos
+
+    def snapshot(self) -> dict[str, NDArray[Any]]:
+        """Returns copies of all arrays that the games go on from, by name; RuntimeError before the first reset.
+
+        The opponent is not among them. With `restore` unfinished games go on in another process.
+        """
+        return self._games.snapshot()
+
+    def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Goes on from what `snapshot` returned, and returns what `reset` does.
+
+        Raises:
+            ValueError: it is of other games, or of another number of lanes; nothing has been changed.
+        """
+        self._games.restore(snapshot)
+        self._began = True
+        return self._games.observations, self._infos()
 
     def render(self) -> tuple[Any, ...] | None:
         """Returns a picture of each lane, or None without a render mode."""

@@ -4,15 +4,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-from stonezoo.cli import bench, cache, check_game, games, perft, show, warmup
+from stonezoo.cli import bench, cache, check_game, games, perft, show, solve, truth, warmup
 from stonezoo.cli.command import BAD_INPUT, INTERRUPTED, Command, CommandError, Parser
 
 COMMANDS: tuple[Command, ...] = (
     show.COMMAND,
     perft.COMMAND,
+    solve.COMMAND,
     bench.COMMAND,
     games.COMMAND,
     check_game.COMMAND,
+    truth.TRUTH,
+    truth.PROBE,
+    truth.MAKE,
     warmup.COMMAND,
     cache.COMMAND,
 )
@@ -22,7 +26,7 @@ def build_parser() -> Parser:
     """Returns the parser of the whole command line."""
     parser = Parser(
         prog="stonezoo",
-        description="Board games with multi-action turns: look at positions, count move trees, measure speed.",
+        description="Board games with multi-action turns: look at positions, count move trees, solve, measure speed.",
         epilog="Each command has a --help of its own, and each game's under it: stonezoo perft GAME --help.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)

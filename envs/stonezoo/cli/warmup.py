@@ -16,7 +16,10 @@ from stonezoo.core.jit import cache_root
 from stonezoo.core.rng import new_streams
 from stonezoo.games import game_names
 from stonezoo.kernels import batch, choose, playout
+from stonezoo.players import AlphaBetaPlayer, GreedyPlayer, UctPlusPlayer
+from stonezoo.players.heuristics import Neutral, find_heuristic
 from stonezoo.players.uct import UctPlayer
+from stonezoo.solve import compile_solver
 from stonezoo.state import Game, load_game
 
 Step = tuple[str, Callable[[], object]]
@@ -39,6 +42,7 @@ def warmup_steps(game: Game) -> list[Step]:
     streams = new_streams(0, 1)
     actions = np.zeros(1, np.int32)
     found = np.zeros(game.num_actions, np.int32)
+    start = game.initial_state().row[np.newaxis]
     first = game.initial_state().legal_actions[:1]
     parameters: dict[str, Any] = dict(game.parameters)
     cells = np.stack([symmetry.cells for symmetry in game.symmetries])
@@ -56,7 +60,11 @@ def warmup_steps(game: Game) -> list[Step]:
         ("perft", lambda: playout.perft(rules, game.initial_state().row, 1)),
         ("vector game", lambda: VectorGame(game, 1).step(first)),
         ("seats", lambda: SeatVectorEnv(1, game=game.name, **parameters).reset(seed=0)),
-        ("uct", lambda: UctPlayer(game, 1, threads=1).act(game.initial_state().row[np.newaxis], streams)),
+        ("solver", lambda: compile_solver(game)),
+        ("uct", lambda: UctPlayer(game, 1, threads=1).act(start, streams)),
+        ("greedy", lambda: GreedyPlayer(game, find_heuristic(game.name) or Neutral()).act(start, streams)),
+        ("uct+", lambda: UctPlusPlayer(game, 1, threads=1).act(start, streams)),
+        ("alphabeta", lambda: AlphaBetaPlayer(game, 1, threads=1).act(start, streams)),
     ]
 
 

@@ -32,6 +32,11 @@ EMPTY = -1  # on boards as Python sees them
 NO_WINNER = -1
 PLAYER_NAMES = ("Black", "White")
 
+# What stands on a cell, as `Rules.contents` writes it, seen by the player to act; a marked stone has MARK or 2 * MARK
+# more, such as the stone that is resolving.
+NOTHING, OWN_STONE, OTHER_STONE, MARK = 0, 1, 2, 3
+NUM_CONTENTS = 9
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -102,6 +107,9 @@ class Rules(Protocol):
     def legal_mask(
         self, state: StateRow, found: NDArray[np.int32], mask: NDArray[np.int8]
     ) -> None: ...  # may be left out
+    def contents(
+        self, state: StateRow, cells: NDArray[np.int32], rest: NDArray[np.int32]
+    ) -> None: ...  # may be left out
     def random_action(self, state: StateRow, stream: Stream) -> int: ...
     def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None: ...
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None: ...
@@ -125,6 +133,12 @@ class Rules(Protocol):
     def policy_index(self) -> NDArray[np.int64]: ...
     @property
     def max_steps(self) -> int | None: ...
+    @property
+    def rest_size(self) -> int: ...  # entries of `rest` that `contents` writes
+    @property
+    def endless_counter(self) -> tuple[int, int] | None: ...  # may be left out; see `endless_counter` below
+    @property
+    def colours_alike(self) -> bool: ...  # whether exchanging the colours and the players is a symmetry
     def layout(self) -> BoardLayout: ...
     def symmetries(self) -> tuple[Symmetry, ...]: ...
     def board(self, state: StateRow) -> NDArray[np.int8]: ...
@@ -157,6 +171,29 @@ def mask_found(rules: Rules, state: StateRow, found: NDArray[np.int32], mask: ND
         mask[found[i]] = 1
 
 
+@jit
+def raw_contents(rules: Rules, state: StateRow, cells: NDArray[np.int32], rest: NDArray[np.int32]) -> None:
+    """Writes the whole row as `rest`: right for every game, but it hides all symmetries.
+
+    `contents` says what stands on each cell (`cells` [N], OWN_STONE and so on) and all else that the future depends on
+    (`rest` [rest_size]), except the player to act, the phase and the endless counter. It is seen by the player to act,
+    so that a symmetry moves cells and leaves `rest` alone, also where it swaps the players.
+    """
+    for cell in range(cells.shape[0]):
+        cells[cell] = NOTHING
+    for i in range(state.shape[0]):
+        rest[i] = state[i]
+
+
+def endless_counter(rules: Rules) -> tuple[int, int] | None:
+    """Returns the entry of the row that counts towards a draw by endless play, and the count that makes the draw.
+
+    None where play cannot go on for ever. An action adds 1 to the counter, leaves it or sets it to 0, and the counter
+    has no part in anything but that draw.
+    """
+    return getattr(rules, "endless_counter", None)
+
+
 @infer_getattr
 class _RulesMethods(AttributeTemplate):
     """How compiled code finds `rules.step`: it is the `jit` method of that name of the rules' own class.
@@ -186,11 +223,13 @@ def game_rules(cls: type[C]) -> type[C]:
     """Class decorator: inside compiled code `rules.step(state, action)` resolves to the method of the rules' own class.
 
     Every compiled method of `cls` can then be called on an instance by the class's other methods and by the kernels.
-    A class without `legal_mask` gets one that asks `legal_actions`.
+    A class without `legal_mask` gets one that asks `legal_actions`, one without `contents` has its whole row as `rest`.
     """
     remember_sources(cls)
     if not hasattr(cls, "legal_mask"):
         cls.legal_mask = mask_found  # type: ignore[attr-defined]
+    if not hasattr(cls, "contents"):
+        cls.contents = raw_contents  # type: ignore[attr-defined]
     for method in vars(cls).values():
         if isinstance(method, Dispatcher):
             _lower_calls(method)

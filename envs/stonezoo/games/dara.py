@@ -22,8 +22,11 @@ from stonezoo.core.game import (
     DRAWN,
     EMPTY,
     HEADER,
+    NOTHING,
     ONGOING,
+    OTHER_STONE,
     OUTCOME,
+    OWN_STONE,
     PHASE,
     TO_PLAY,
     WHITE,
@@ -460,6 +463,18 @@ class DaraRules(_Fields):
                 planes[OTHER_THREES] = their_threes >> column & 1
 
     @jit
+    def contents(self, state: StateRow, cells: NDArray[np.int32], rest: NDArray[np.int32]) -> None:
+        """Writes the stones, and the stones in hand: own, other."""
+        player = int(state[TO_PLAY])
+        own, enemy = words_of(self, player), words_of(self, 1 - player)
+        for cell in range(self.rows * self.columns):
+            half, bit = divmod(place_of(self, cell), HALF)
+            mine, theirs = int(state[own + half]) >> bit & 1, int(state[enemy + half]) >> bit & 1
+            cells[cell] = NOTHING + OWN_STONE * mine + OTHER_STONE * theirs
+        rest[0] = state[HAND + player]
+        rest[1] = state[HAND + 1 - player]
+
+    @jit
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None:
         """Writes the image of a state: the stone on cell c moves to cells[c]."""
         for i in range(state.shape[0]):
@@ -525,6 +540,21 @@ class DaraRules(_Fields):
         """Bound on the actions of a game; the proof stands in docs/rules/dara.md."""
         captures = 2 * self.stones - 2 * LOST - 1
         return 2 * self.stones + captures * (self.quiet_limit + 1) + self.quiet_limit
+
+    @property
+    def rest_size(self) -> int:
+        """Both players' stones in hand."""
+        return 2
+
+    @property
+    def endless_counter(self) -> tuple[int, int]:
+        """Quiet slides (D7)."""
+        return QUIET, self.quiet_limit
+
+    @property
+    def colours_alike(self) -> bool:
+        """Yes: only whose turn it is tells the players apart."""
+        return True
 
     def layout(self) -> BoardLayout:
         """The cells."""

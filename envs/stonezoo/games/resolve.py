@@ -20,8 +20,12 @@ from stonezoo.core.game import (
     DRAWN,
     EMPTY,
     HEADER,
+    MARK,
+    NOTHING,
     ONGOING,
+    OTHER_STONE,
     OUTCOME,
+    OWN_STONE,
     PHASE,
     TO_PLAY,
     WHITE,
@@ -545,6 +549,20 @@ class ResolveRules(_Fields):
             out[row, column, STONE_PLANE] = 1.0
 
     @jit
+    def contents(self, state: StateRow, cells: NDArray[np.int32], rest: NDArray[np.int32]) -> None:
+        """Writes the stones, the resolving one and those already swapped marked, and whether a placement is owed."""
+        n, player = self.board_size, int(state[TO_PLAY])
+        own, enemy, swapped = own_rows(self, player), own_rows(self, 1 - player), swapped_rows(self)
+        for row in range(n):
+            mine, theirs, marked = int(state[own + row]), int(state[enemy + row]), int(state[swapped + row])
+            for column in range(n):
+                found = NOTHING + OWN_STONE * (mine >> column & 1) + OTHER_STONE * (theirs >> column & 1)
+                cells[row * n + column] = found + 2 * MARK * (marked >> column & 1)
+        if state[STONE] >= 0:
+            cells[int(state[STONE])] += MARK
+        rest[0] = state[OWED]
+
+    @jit
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None:
         """Writes the image of a state: the stone on point c moves to cells[c], and changes colour if `swaps` is 1."""
         n = self.board_size
@@ -619,6 +637,21 @@ class ResolveRules(_Fields):
         points = self.num_cells
         starts = 2 if self.rules == ORIGINAL else 1
         return points * starts + points**2 // 4 + points * (1 + (points + 1) // 2)
+
+    @property
+    def rest_size(self) -> int:
+        """Whether a placement is owed."""
+        return 1
+
+    @property
+    def endless_counter(self) -> tuple[int, int]:
+        """Turns on a full board (S9)."""
+        return FULL, self.board_size**2
+
+    @property
+    def colours_alike(self) -> bool:
+        """No: their sides differ (S2)."""
+        return False
 
     def layout(self) -> BoardLayout:
         """The points, and the sides that each player joins (S2)."""

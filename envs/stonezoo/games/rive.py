@@ -35,8 +35,12 @@ from stonezoo.core.game import (
     BLACK_WON,
     EMPTY,
     HEADER,
+    MARK,
+    NOTHING,
     ONGOING,
+    OTHER_STONE,
     OUTCOME,
+    OWN_STONE,
     PHASE,
     TO_PLAY,
     WHITE_WON,
@@ -547,6 +551,17 @@ class RiveRules(_Fields):
                     found &= found - 1
 
     @jit
+    def contents(self, state: StateRow, cells: NDArray[np.int32], rest: NDArray[np.int32]) -> None:
+        """Writes the stones, the one that captures marked, and how many must still leave."""
+        own = BLACK_STONE + int(state[TO_PLAY])
+        for cell in range(count_cells(self)):
+            stone = int(state[STONES + PLACES[self.board_size, cell]])
+            cells[cell] = NOTHING if stone == VACANT else OWN_STONE if stone == own else OTHER_STONE
+        if state[STONE] > 0:
+            cells[CELLS[self.board_size, state[STONE]]] += MARK
+        rest[0] = state[REMOVE_LEFT]
+
+    @jit
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None:
         """Writes the image of a state: the stone on cell c moves to cells[c]."""
         for i in range(state.shape[0]):
@@ -611,6 +626,16 @@ class RiveRules(_Fields):
             for total in range(part, cells + 1):
                 partitions[total] += partitions[total - part]
         return 2 * sum(partitions[1:]) - cells
+
+    @property
+    def rest_size(self) -> int:
+        """The stones still to remove."""
+        return 1
+
+    @property
+    def colours_alike(self) -> bool:
+        """Yes: only whose turn it is tells the players apart (V9)."""
+        return True
 
     def _coordinates(self) -> list[tuple[int, int]]:
         """Row and slanted column of each cell."""

@@ -32,7 +32,7 @@ class FunctionPlayer:
         """`name` is the player's text."""
         self.name = name
         self._game = game
-        self._function = function
+        self.function = function
 
     def act(self, states: NDArray[np.int32], streams: NDArray[np.int64]) -> NDArray[np.int32]:
         """Returns int32 [B]; see `Player.act`.
@@ -48,7 +48,7 @@ class FunctionPlayer:
         actions = np.empty(len(states), np.int32)
         for lane, (observation, mask) in enumerate(zip(observations, masks, strict=True)):
             legal = np.flatnonzero(mask)  # before the function may write into the mask
-            actions[lane] = self._read(self._function(observation, mask), legal, streams[lane])
+            actions[lane] = self._read(self.function(observation, mask), legal, streams[lane])
         return actions
 
     def _read(self, answer: Any, legal: NDArray[np.intp], stream: Stream) -> int:

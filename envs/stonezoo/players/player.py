@@ -19,7 +19,8 @@ class PlayerError(ValueError):
 class Player(Protocol):
     """Plays one game, either colour, any number of games side by side.
 
-    `name` is the text that makes the player, such as `uct:100`.
+    `name` is the text that makes the player, such as `uct:100`. A player that has values may also have
+    `assess(states, streams)`, which returns the actions of `act` and float [B] in [-1, 1] for the player to act.
     """
 
     name: str

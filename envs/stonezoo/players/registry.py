@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
+from stonezoo.players.alphabeta import AlphaBetaPlayer
 from stonezoo.players.function import FunctionPlayer, import_function
+from stonezoo.players.greedy import GreedyPlayer
+from stonezoo.players.heuristics import heuristic_names
 from stonezoo.players.human import HumanPlayer
+from stonezoo.players.perfect import PerfectPlayer
 from stonezoo.players.player import Player, PlayerError
 from stonezoo.players.uct import UctPlayer
+from stonezoo.players.uct_plus import UctPlusPlayer
 from stonezoo.players.uniform import RandomPlayer
 from stonezoo.state import Game
 
 ENTRY_POINT_GROUP = "stonezoo.players"
+SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?s")
 
 
 class PlayerKind(NamedTuple):
@@ -43,14 +50,17 @@ def make_player(what: Any, game: Game) -> Player:
         if callable(what):
             return FunctionPlayer(game, what, getattr(what, "__name__", repr(what)))
         raise PlayerError(f"{what!r} is no player: it is neither a text nor a function nor has it a method `act`")
-    for kind in _KINDS:
+    tried = tuple(_KINDS)
+    for kind in tried:
         if (player := kind.create(what, game)) is not None:
             return player
     installed, missing = _installed()
-    for kind in installed:
+    # A package that is imported for its entry point may register its kinds itself.
+    others = [kind for kind in dict.fromkeys((*_KINDS, *installed)) if kind not in tried]
+    for kind in others:
         if (player := kind.create(what, game)) is not None:
             return player
-    accepted = "; ".join(kind.describe() for kind in (*_KINDS, *installed))
+    accepted = "; ".join(kind.describe() for kind in (*tried, *others))
     raise PlayerError(f"{what!r} is no player; players are {accepted}{''.join(missing)}")
 
 
@@ -84,8 +94,7 @@ def _installed() -> tuple[list[PlayerKind], list[str]]:
         except ImportError as error:
             missing.append(f"; {entry.name} (cannot be used here: {error})")
             continue
-        if kind not in _KINDS:
-            kinds.append(kind)
+        kinds.append(kind)
     return kinds, missing
 
 
@@ -96,6 +105,29 @@ def _random(text: str, game: Game) -> Player | None:
 def _uct(text: str, game: Game) -> Player | None:
     name, _, number = text.partition(":")
     return UctPlayer(game, read_number(text, number, "simulations, as in uct:100")) if name == "uct" else None
+
+
+def _greedy(text: str, game: Game) -> Player | None:
+    return GreedyPlayer(game) if text == "greedy" else None
+
+
+def _uct_plus(text: str, game: Game) -> Player | None:
+    name, _, number = text.partition(":")
+    return UctPlusPlayer(game, read_number(text, number, "simulations, as in uct+:100")) if name == "uct+" else None
+
+
+def _alphabeta(text: str, game: Game) -> Player | None:
+    name, _, limit = text.partition(":")
+    if name != "alphabeta":
+        return None
+    if SECONDS.fullmatch(limit):
+        return AlphaBetaPlayer(game, seconds=float(limit[:-1]))
+    depth = read_number(text, limit, "actions to look ahead, as in alphabeta:4, nor a time, as in alphabeta:2s")
+    return AlphaBetaPlayer(game, depth)
+
+
+def _perfect(text: str, game: Game) -> Player | None:
+    return PerfectPlayer(game) if text == "perfect" else None
 
 
 def _human(text: str, game: Game) -> Player | None:
@@ -109,7 +141,17 @@ def _function(text: str, game: Game) -> Player | None:
 
 _KINDS: list[PlayerKind] = [
     PlayerKind(_random, lambda: "random"),
+    PlayerKind(_greedy, lambda: f"greedy (one action ahead; games with a heuristic: {', '.join(heuristic_names())})"),
     PlayerKind(_uct, lambda: "uct:N (tree search with N random rollouts a move)"),
+    PlayerKind(_uct_plus, lambda: "uct+:N (a stronger tree search with N simulations a move)"),
+    PlayerKind(
+        _alphabeta,
+        lambda: (
+            "alphabeta:D (looks D actions ahead) or alphabeta:2s (deepens for so many seconds a move; not fixed by a "
+            "seed); without a heuristic it sees wins and losses alone"
+        ),
+    ),
+    PlayerKind(_perfect, lambda: "perfect (from a solved table; see stonezoo solve)"),
     PlayerKind(_human, lambda: "human (at the terminal)"),
     PlayerKind(_function, lambda: "py:module:function (your own: (observation, mask) -> action or probabilities)"),
 ]

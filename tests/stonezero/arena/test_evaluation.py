@@ -119,7 +119,7 @@ def test_repeated_games_are_told_and_do_not_meet_a_requirement() -> None:
 def test_games_lost_by_an_illegal_action_are_told() -> None:
     player = FunctionPlayer(RESOLVE, lambda observation, mask: -1, "careless")
     row = Row("search", evaluate(RandomPlayer(RESOLVE), player, RESOLVE, games=10, min_distinct=0.0))
-    assert "careless lost 10 games by an illegal action" in warnings([row])
+    assert "careless lost 10 games by an illegal action (answered -1, which is illegal)" in warnings([row])
 
 
 def test_the_table_has_a_row_for_every_match() -> None:

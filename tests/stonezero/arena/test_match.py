@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import stonezoo
-from stonezero.arena import MatchResult, OpeningsError, RepeatedGamesError, evaluate
-from stonezero.arena.openings import draw_openings
+from stonezero.arena import MatchResult, RepeatedGamesError, evaluate, find_openings
+from stonezero.rating import Sprt
 from stonezoo.core.game import TO_PLAY
 from stonezoo.players import FunctionPlayer, RandomPlayer, UctPlayer
 
@@ -102,7 +102,7 @@ def test_a_match_is_fixed_by_its_seed() -> None:
 
 def test_a_game_does_not_depend_on_the_others_beside_it() -> None:
     few = evaluate(UctPlayer(RIVE, 10), RandomPlayer(RIVE), RIVE, games=10, seed=11)
-    openings = draw_openings(RIVE, 5, 2, np.random.SeedSequence(11).spawn(2)[0])
+    openings = find_openings(RIVE, 5, 2, 11)
 
     class Watched(UctPlayer):
         def act(self, states: NDArray[np.int32], streams: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -113,7 +113,7 @@ def test_a_game_does_not_depend_on_the_others_beside_it() -> None:
             return actions
 
     assert evaluate(Watched(RIVE, 10), RandomPlayer(RIVE), RIVE, games=10, seed=11) == few
-    assert [result.actions[:2] for result in few.results[::2]] == [tuple(path) for path in openings.actions.tolist()]
+    assert [result.actions[:2] for result in few.results[::2]] == list(openings.actions)
 
 
 @pytest.mark.parametrize("fault", [-1, 10_000, "occupied"])
@@ -183,18 +183,49 @@ def test_a_number_of_games_that_makes_no_pairs_is_refused(games: int) -> None:
         evaluate(RandomPlayer(RIVE), RandomPlayer(RIVE), RIVE, games=games)
 
 
-def test_openings_are_different_positions_reached_by_their_actions() -> None:
-    openings = draw_openings(RESOLVE, 200, 3, np.random.SeedSequence(1))
-    assert len({row.tobytes() for row in openings.states}) == 200
-    for row, actions in zip(openings.states, openings.actions, strict=True):
-        state = RESOLVE.initial_state()
-        for action in actions:
-            state.step(action)
-        assert state == RESOLVE.from_row(row)
+def test_games_at_once_change_no_result() -> None:
+    def play(concurrent: int) -> MatchResult:
+        return evaluate(UctPlayer(DARA, 10), RandomPlayer(DARA), DARA, games=20, seed=9, concurrent=concurrent)
+
+    assert play(2) == play(6) == play(500)
 
 
-def test_too_few_openings_are_an_error_that_says_how_many_there_are() -> None:
-    with pytest.raises(OpeningsError, match=r"only 16 different openings of 1 random actions .* 40 games .* need 20"):
-        evaluate(RandomPlayer(RESOLVE), RandomPlayer(RESOLVE), RESOLVE, games=40, opening_actions=1)
-    one = evaluate(RandomPlayer(RESOLVE), RandomPlayer(RESOLVE), RESOLVE, games=2, opening_actions=0)
-    assert one.games == 2
+def test_as_games_end_others_begin_so_that_batches_stay_full() -> None:
+    sizes = []
+
+    class Watched(RandomPlayer):
+        def act(self, states: NDArray[np.int32], streams: NDArray[np.int64]) -> NDArray[np.int32]:
+            sizes.append(len(states))
+            return super().act(states, streams)
+
+    evaluate(Watched(DARA), RandomPlayer(DARA), DARA, games=200, seed=9, concurrent=40)
+    assert max(sizes) <= 40
+    middle = sizes[: len(sizes) // 2]
+    assert np.mean(middle) > 12  # about half of 40 are the player's turn
+
+
+def test_a_decided_test_ends_the_match_and_later_pairs_are_not_in_the_result() -> None:
+    test = Sprt(0, 100)
+    result = evaluate(UctPlayer(RESOLVE, 100), RandomPlayer(RESOLVE), RESOLVE, games=400, seed=3, sprt=test)
+    assert result.sprt is not None
+    assert result.sprt.decision == "H1"
+    assert result.games == 2 * result.sprt.pairs < 100
+    whole = evaluate(UctPlayer(RESOLVE, 100), RandomPlayer(RESOLVE), RESOLVE, games=400, seed=3)
+    assert result.results == whole.results[: result.games]  # in the order of openings, not of the games' ends
+    scores = [sum(game.points for game in whole.results[k : k + 2]) / 2 for k in range(0, 400, 2)]
+    assert test.test(scores) == result.sprt
+
+
+def test_a_test_that_is_not_decided_says_so() -> None:
+    result = evaluate(RandomPlayer(RIVE), RandomPlayer(RIVE), RIVE, games=20, sprt=Sprt(0, 5))
+    assert result.sprt is not None
+    assert result.sprt.decision is None
+    assert result.games == 20
+
+
+def test_a_player_that_raises_is_the_callers_business() -> None:
+    def broken(observation: NDArray[np.float32], mask: NDArray[np.int8]) -> int:
+        raise ZeroDivisionError("of mine")
+
+    with pytest.raises(ZeroDivisionError, match="of mine"):
+        evaluate(FunctionPlayer(RIVE, broken, "broken"), RandomPlayer(RIVE), RIVE, games=4)

@@ -32,7 +32,7 @@ def test_games_are_written_on_request_only() -> None:
 
 def test_the_json_says_what_was_played() -> None:
     values = RESULT.to_dict()
-    assert values["format"] == "stonezero/match@1"
+    assert values["format"] == "stonezero/match@2"
     assert values["rules_id"] == "resolve/standard@1"
     assert values["parameters"] == {"board_size": 3, "rules": "standard"}
     assert values["as_black"] == {"wins": 5, "draws": 0, "losses": 0}
@@ -42,7 +42,7 @@ def test_the_json_says_what_was_played() -> None:
 def test_values_of_another_format_are_refused() -> None:
     values = RESULT.to_dict()
     with pytest.raises(ValueError, match="format"):
-        MatchResult.from_dict({**values, "format": "stonezero/match@2"})
+        MatchResult.from_dict({**values, "format": "stonezero/match@1"})
     with pytest.raises(ValueError, match="cannot be read"):
         MatchResult.from_dict({**values, "surprise": 1})
     del values["score"]

@@ -355,6 +355,28 @@ def test_copies_and_pickles_go_on_identically(opponent: Any, mode: AutoresetMode
             assert np.array_equal(infos["action_mask"], infos_too["action_mask"])
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_another_process_goes_on_from_a_snapshot_of_plain_arrays(mode: AutoresetMode) -> None:
+    settings = {"board_size": 2, "opponent": "uct:2", "seat": "alternate"}
+    first, second = (make_vec("rive", settings, 5, autoreset_mode=mode).unwrapped for _ in range(2))
+    with pytest.raises(RuntimeError, match="before the first game"):
+        first.snapshot()
+    _, infos = first.reset(seed=3)
+    rng = np.random.default_rng(0)
+    ended = np.zeros(5, np.bool_)
+    while not ended.any():
+        _, _, ended, _, infos = first.step(choose(infos["action_mask"], rng))
+    seen, told = second.restore({name: array.copy() for name, array in first.snapshot().items()})
+    assert np.array_equal(told["action_mask"], infos["action_mask"])
+    assert seen.shape == (5, *first.game.observation_shape)
+    for _ in range(40):
+        actions = choose(infos["action_mask"], rng)
+        *expected, infos = first.step(actions)
+        *found, _ = second.step(actions)
+        for old, new in zip(expected, found, strict=True):
+            assert np.array_equal(old, new)
+
+
 def test_another_opponent_can_take_over_in_all_lanes() -> None:
     env = make_vec("resolve", {"board_size": 3}, 3, seat=0)
     env.reset(seed=1)

@@ -1,54 +1,35 @@
 """What holds for every player: legal actions, seeds, batches."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import stonezoo
 from stonezoo.core.game import ONGOING, OUTCOME
 from stonezoo.core.rng import new_streams
-from stonezoo.kernels.batch import legal_batch, reset_batch, step_batch
-from stonezoo.kernels.choose import random_batch
-from stonezoo.players import FunctionPlayer, Player, RandomPlayer, UctPlayer, choose
+from stonezoo.kernels.batch import legal_batch, step_batch
+from stonezoo.players import (
+    AlphaBetaPlayer,
+    FunctionPlayer,
+    GreedyPlayer,
+    Player,
+    RandomPlayer,
+    UctPlayer,
+    UctPlusPlayer,
+    choose,
+)
+from tests.stonezoo.players.positions import every_game, positions
 
-GAMES: list[tuple[str, dict[str, Any]]] = [
-    ("rive", {"board_size": 3}),
-    ("resolve", {"board_size": 4}),
-    ("resolve", {"board_size": 4, "rules": "original"}),
-    ("dara", {}),
-    ("dara", {"rows": 3, "columns": 4, "stones": 3, "rules": "no_drop_threes"}),
-]
 PLAYERS: dict[str, Callable[[stonezoo.Game], Player]] = {
     "random": RandomPlayer,
+    "greedy": GreedyPlayer,
     "uct": lambda game: UctPlayer(game, 20),
+    "uct+": lambda game: UctPlusPlayer(game, 20),
+    "alphabeta": lambda game: AlphaBetaPlayer(game, 2),
     "probabilities": lambda game: FunctionPlayer(game, lambda observation, mask: np.ones(len(mask)), "py:x:y"),
 }
-every_game = pytest.mark.parametrize(
-    "game", [stonezoo.load_game(name, **parameters) for name, parameters in GAMES], ids=lambda game: repr(game)[10:-1]
-)
 every_player = pytest.mark.parametrize("make", PLAYERS.values(), ids=PLAYERS.keys())
-
-
-def positions(game: stonezoo.Game, count: int = 60, seed: int = 1) -> NDArray[np.int32]:
-    """Ongoing states [count, S] of random games, in mid-turn too: one of each number of actions played."""
-    states = np.zeros((4 * count, game.rules.state_size), np.int32)
-    reset_batch(game.rules, states)
-    streams = new_streams(seed, len(states))
-    found: list[NDArray[np.int32]] = []
-    while len(found) < count:
-        ongoing = np.flatnonzero(states[:, OUTCOME] == ONGOING)
-        if len(ongoing) == 0:
-            break
-        found.append(states[ongoing[0]].copy())
-        actions, own = np.full(len(states), -1, np.int32), streams[ongoing]
-        chosen = np.empty(len(ongoing), np.int32)
-        random_batch(game.rules, states[ongoing], own, chosen)
-        actions[ongoing], streams[ongoing] = chosen, own
-        step_batch(game.rules, states, actions)
-    return np.array(found)
 
 
 @every_player

@@ -36,13 +36,13 @@ def test_each_text_makes_its_player() -> None:
         assert player.name == text
 
 
-@pytest.mark.parametrize("text", ["", "randm", "UCT:100", "random:3", "human:1", "uct+"])
+@pytest.mark.parametrize("text", ["", "randm", "UCT:100", "random:3", "human:1", "uct-"])
 def test_an_unknown_text_is_refused_with_all_that_is_accepted(text: str) -> None:
     with pytest.raises(PlayerError) as caught:
         make_player(text, GAME)
     message = str(caught.value)
     assert repr(text) in message
-    for accepted in ("random", "uct:N", "human", "py:module:function"):
+    for accepted in ("random", "greedy", "uct:N", "uct+:N", "alphabeta:D", "human", "py:module:function"):
         assert accepted in message
 
 
@@ -106,3 +106,21 @@ def test_a_package_adds_kinds_by_its_entry_points(monkeypatch: pytest.MonkeyPatc
     assert isinstance(make_player("dice", GAME), RandomPlayer)
     with pytest.raises(PlayerError, match=r"dice; cards \(cannot be used here: No module named 'torch'\)"):
         make_player("coins", GAME)
+
+
+@pytest.mark.usefixtures("fresh_kinds")
+def test_a_package_that_registers_its_kind_when_its_entry_point_is_loaded_is_known_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kind = PlayerKind(lambda text, game: RandomPlayer(game) if text == "dice" else None, lambda: "dice")
+
+    def load() -> PlayerKind:
+        register(kind)
+        return kind
+
+    entries = [SimpleNamespace(name="dice", load=load)]
+    monkeypatch.setattr(registry, "entry_points", lambda group: entries)
+    assert isinstance(make_player("dice", GAME), RandomPlayer)
+    with pytest.raises(PlayerError, match="dice") as caught:
+        make_player("coins", GAME)
+    assert str(caught.value).count("dice") == 1

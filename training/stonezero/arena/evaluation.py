@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from stonezero.arena.isolation import open_contestant
 from stonezero.arena.match import MIN_DISTINCT, evaluate
 from stonezero.arena.result import MatchResult
 from stonezero.checkpoint import Checkpoint, load_checkpoint
@@ -17,7 +18,7 @@ from stonezero.networks import build_network
 from stonezero.players import NetworkPlayer, load_evaluator, locate_checkpoint, play_device
 from stonezero.players.network import Evaluate
 from stonezoo import Game, load_game
-from stonezoo.players import Player, make_player
+from stonezoo.players import Player
 
 FORMAT = "stonezero/evaluation@1"
 Kind: TypeAlias = Literal["search", "policy", "untrained"]
@@ -139,7 +140,7 @@ def evaluate_network(
     if untrained is not None:
         text = f"untrained:{simulations}"
         contestants.append(("untrained", NetworkPlayer(game, untrained, config.search, simulations, text)))
-    others = [make_player(opponent, game) for opponent in (plan.opponents if opponents is None else opponents)]
+    others = [open_contestant(opponent, game) for opponent in (plan.opponents if opponents is None else opponents)]
 
     def play() -> Iterator[Row]:
         for opponent in others:
@@ -157,7 +158,11 @@ def evaluate_network(
                 )
                 yield Row(kind, match)
 
-    return Evaluation(name, tuple(play()))
+    try:
+        return Evaluation(name, tuple(play()))
+    finally:
+        for opponent in others:
+            opponent.close()
 
 
 def _titled(progress: MatchProgress, title: str) -> Callable[[int, int], None]:

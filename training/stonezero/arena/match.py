@@ -1,4 +1,4 @@
-"""Games between two players: every opening twice with colours swapped, all games in lockstep."""
+"""A match of two players: every opening twice with colours swapped, many games in lockstep."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stonezero.arena.openings import Openings, draw_openings
+from stonezero.arena.balance import Balance
+from stonezero.arena.contestant import Contestant, as_contestant
+from stonezero.arena.lockstep import CONCURRENT, Lockstep
+from stonezero.arena.openings import Openings, find_openings
 from stonezero.arena.result import GameResult, MatchResult
+from stonezero.rating import Sprt
 from stonezoo import Game
-from stonezoo.core.game import BLACK, BLACK_WON, DRAWN, NO_WINNER, ONGOING, OUTCOME, TO_PLAY, WHITE
-from stonezoo.core.rng import new_streams
-from stonezoo.kernels.batch import legal_batch, step_batch
 from stonezoo.players import Player
 
 Progress: TypeAlias = Callable[[int, int], None]  # games finished, games in all
 
 OPENING_ACTIONS = 2
 MIN_DISTINCT = 0.95  # of the games must differ from all others: repeated games are no evidence
+SPRT_CONCURRENT = 64  # games at once in a test that may be decided soon
+OPENING_SPAWN, STREAM_SPAWN = 0, 1  # children of a match's seed
 
 
 class RepeatedGamesError(ValueError):
@@ -32,141 +34,107 @@ class RepeatedGamesError(ValueError):
 
 
 def evaluate(
-    player: Player,
-    opponent: Player,
+    player: Player | Contestant,
+    opponent: Player | Contestant,
     game: Game,
     *,
     games: int = 200,
     seed: int = 0,
     opening_actions: int = OPENING_ACTIONS,
+    balance: Balance | None = None,
+    openings: Openings | None = None,
     min_distinct: float = MIN_DISTINCT,
+    sprt: Sprt | None = None,
+    concurrent: int | None = None,
     progress: Progress | None = None,
 ) -> MatchResult:
     """Plays `games` games between `player` and `opponent`, and returns what came out for `player`.
 
-    Each of games / 2 different openings of random actions is played twice with colours swapped. Each game and player
-    has a random stream of its own, fixed by `seed`. An illegal action loses its game.
+    Each of games / 2 different openings is played twice with colours swapped. Each game and player has a random stream
+    of its own, fixed by `seed`. An illegal action loses its game; so does an error of a contestant (see
+    `stonezero.arena.open_contestant`), while what a plain player raises is raised.
 
     Args:
         player: whose score is measured; it must play `game`.
         opponent: who plays the other colour.
         game: the game.
-        games: an even number.
+        games: an even number; with `sprt` at most so many.
         seed: of openings and players.
-        opening_actions: random actions before the players begin.
+        opening_actions: random actions before the players begin; more where there are too few different openings.
+        balance: which openings are too lopsided; None: all are played.
+        openings: to play instead, of at least games / 2.
         min_distinct: share of the games that must differ from all others; 0 accepts any.
+        sprt: ends the match when it is decided. It looks at pairs in the order of their openings, and no later pairs
+            are in the result.
+        concurrent: games at once; None: CONCURRENT, or SPRT_CONCURRENT with a test.
         progress: called after games have ended.
 
     Raises:
         ValueError: `games` is not an even positive number; OpeningsError, when there are too few openings.
         RepeatedGamesError: fewer games than `min_distinct` are distinct.
     """
-    if games < 2 or games % 2:
-        raise ValueError(
-            f"games={games}: games are played in pairs with colours swapped, so it must be even and positive"
-        )
+    check_games(games)
     if opening_actions < 0 or not 0 <= min_distinct <= 1:
         raise ValueError(
             f"opening_actions={opening_actions} must not be negative, min_distinct={min_distinct} be in [0, 1]"
         )
-    opening_seed, stream_seed = np.random.SeedSequence(seed).spawn(2)
-    openings = draw_openings(game, games // 2, opening_actions, opening_seed)
-    match = _Match(game, (player, opponent), openings, new_streams(stream_seed, 2 * games).reshape(games, 2, 2))
+    if openings is None:
+        openings = find_openings(game, games // 2, opening_actions, seed, balance, OPENING_SPAWN)
+    if concurrent is None:
+        concurrent = CONCURRENT if sprt is None else SPRT_CONCURRENT
+    lockstep = Lockstep(
+        game,
+        (as_contestant(player), as_contestant(opponent)),
+        openings,
+        np.random.SeedSequence(seed, spawn_key=(STREAM_SPAWN,)),
+        pairs=range(games // 2),
+        concurrent=concurrent,
+    )
     start = time.perf_counter()
-    match.play(progress)
+    finished: dict[int, list[GameResult]] = {}
+    state = None if sprt is None else sprt.begin()
+    looked_at = 0
+    for ended in lockstep.play():
+        for black, white in zip(ended[::2], ended[1::2], strict=True):
+            finished[black.pair] = [black, white]
+        while state is not None and state.decision is None and looked_at in finished:
+            state = state.add(sum(result.points for result in finished[looked_at]) / 2)
+            looked_at += 1
+        if progress is not None:
+            progress(2 * len(finished), games)
+        if state is not None and state.decision is not None:
+            break
+    pairs = range(games // 2 if state is None else looked_at)
     result = MatchResult.from_games(
         player=player.name,
         opponent=opponent.name,
         game=game,
         seed=seed,
-        opening_actions=opening_actions,
-        results=match.results(),
+        openings=openings.plan,
+        results=[result for pair in pairs for result in finished[pair]],
         seconds=time.perf_counter() - start,
-        player_seconds=match.seconds[0],
-        opponent_seconds=match.seconds[1],
+        contestant_seconds=lockstep.seconds,
+        contestant_actions=lockstep.asked,
+        sprt=state,
     )
-    if result.distinct_games < min_distinct * games:
-        raise RepeatedGamesError(
-            f"{player.name} against {opponent.name}: only {result.distinct_games} of {games} games are distinct, fewer "
-            f"than {min_distinct:.0%}: repeated games are no evidence. Two players that draw no random numbers and "
-            "play alike repeat each opening's game; more opening actions, or another opponent, helps",
-            result,
-        )
+    check_distinct(result, min_distinct)
     return result
 
 
-class _Match:
-    """Games 2 P in lockstep: game 2 i + c starts from opening i, the player (contestant 0) has colour c."""
+def check_games(games: int) -> None:
+    """Raises ValueError unless `games` can be played in pairs."""
+    if games < 2 or games % 2:
+        raise ValueError(
+            f"games={games}: games are played in pairs with colours swapped, so it must be even and positive"
+        )
 
-    def __init__(
-        self, game: Game, contestants: tuple[Player, Player], openings: Openings, streams: NDArray[np.int64]
-    ) -> None:
-        self.game = game
-        self.contestants = contestants
-        self.states = np.repeat(openings.states, 2, axis=0)  # [G, S]
-        self.streams = streams  # [G, 2, 2] of each game and contestant
-        games = len(self.states)
-        self.player_colour = np.arange(games, dtype=np.int32) % 2
-        self.actions: list[list[int]] = [row.tolist() for row in np.repeat(openings.actions, 2, axis=0)]
-        self.illegal: list[tuple[int, int] | None] = [None] * games  # contestant, action
-        self.ongoing = np.ones(games, np.bool_)
-        self.seconds = [0.0, 0.0]
 
-    def play(self, progress: Progress | None) -> None:
-        """Plays all games to their ends; each round both contestants act once in every game where it is their turn."""
-        games, finished = len(self.states), 0
-        while finished < games:
-            for contestant in (0, 1):
-                self._act(contestant)
-            now = games - int(np.count_nonzero(self.ongoing))
-            if progress is not None and now > finished:
-                progress(now, games)
-            finished = now
-
-    def _act(self, contestant: int) -> None:
-        own_turn = (self.states[:, TO_PLAY] == self.player_colour) == (contestant == 0)
-        lanes = np.flatnonzero(self.ongoing & own_turn)
-        if len(lanes) == 0:
-            return
-        states, streams = self.states[lanes], self.streams[lanes, contestant]
-        start = time.perf_counter()
-        answer = np.asarray(self.contestants[contestant].act(states.copy(), streams))
-        self.seconds[contestant] += time.perf_counter() - start
-        if answer.shape != lanes.shape:
-            name = self.contestants[contestant].name
-            raise ValueError(f"{name} answered {answer.shape} actions to {lanes.shape} states")
-        self.streams[lanes, contestant] = streams
-        actions = np.where((answer >= 0) & (answer < self.game.num_actions), answer, 0).astype(np.int32)
-        legal = np.empty(len(lanes), np.bool_)
-        legal_batch(self.game.rules, states, actions, legal)
-        legal &= actions == answer
-        step_batch(self.game.rules, states, np.where(legal, actions, -1).astype(np.int32))
-        self.states[lanes] = states
-        self.ongoing[lanes] = legal & (states[:, OUTCOME] == ONGOING)
-        for lane, action, is_legal in zip(lanes.tolist(), answer.tolist(), legal.tolist(), strict=True):
-            if is_legal:
-                self.actions[lane].append(action)
-            else:
-                self.illegal[lane] = (contestant, action)
-
-    def results(self) -> list[GameResult]:
-        """What came out, game by game."""
-        return [self._result(lane) for lane in range(len(self.states))]
-
-    def _result(self, lane: int) -> GameResult:
-        colour = int(self.player_colour[lane])
-        outcome = int(self.states[lane, OUTCOME])
-        fault = self.illegal[lane]
-        if fault is not None:
-            loser = colour if fault[0] == 0 else 1 - colour
-            winner = WHITE if loser == BLACK else BLACK
-        else:
-            winner = NO_WINNER if outcome == DRAWN else outcome - BLACK_WON
-        return GameResult(
-            pair=lane // 2,
-            player_is_black=colour == BLACK,
-            winner=winner,
-            actions=tuple(self.actions[lane]),
-            illegal_by=None if fault is None else ("player", "opponent")[fault[0]],
-            illegal_action=None if fault is None else fault[1],
+def check_distinct(result: MatchResult, min_distinct: float = MIN_DISTINCT) -> None:
+    """Raises RepeatedGamesError when fewer games of a match are distinct than `min_distinct` of them."""
+    if result.distinct_games < min_distinct * result.games:
+        raise RepeatedGamesError(
+            f"{result.player} against {result.opponent}: only {result.distinct_games} of {result.games} games are "
+            f"distinct, fewer than {min_distinct:.0%}: repeated games are no evidence. Two players that draw no random "
+            "numbers and play alike repeat each opening's game; more opening actions, or another opponent, helps",
+            result,
         )

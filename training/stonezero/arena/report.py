@@ -15,8 +15,10 @@ from rich.table import Table
 
 from stonezero.arena.evaluation import Evaluation, MatchProgress, Row, evaluate_checkpoint
 from stonezero.arena.match import OPENING_ACTIONS
+from stonezero.arena.result import MatchResult
 
 LABELS = {"search": "with search", "policy": "policy alone", "untrained": "untrained"}  # the last with search too
+FAULT_WORDS = {"illegal": "by an illegal action", "crash": "by a crash", "time": "for want of an answer in time"}
 PLAIN_WIDTH = 120  # columns of a table that goes to a file or a pipe
 EXIT_MISSED, EXIT_WRONG = 1, 2
 
@@ -55,9 +57,27 @@ def warnings(rows: Sequence[Row]) -> list[str]:
                 f"{match.player} against {match.opponent}: only {match.distinct_games} of {match.games} games are "
                 "distinct; the score is no evidence"
             )
-        for who, count in ((match.player, match.illegal_by_player), (match.opponent, match.illegal_by_opponent)):
+        found += fault_lines(match)
+    return found
+
+
+def fault_lines(match: MatchResult) -> list[str]:
+    """Who lost games otherwise than by the rules, how many, and an example of why."""
+    found = []
+    for side, name, counts in (
+        ("player", match.player, match.player_faults),
+        ("opponent", match.opponent, match.opponent_faults),
+    ):
+        for kind, count in counts.items():
             if count:
-                found.append(f"{who} lost {count} game{'s' if count > 1 else ''} by an illegal action")
+                reasons = (
+                    result.fault.reason
+                    for result in match.results
+                    if result.fault is not None and (result.fault_by, result.fault.kind) == (side, kind)
+                )
+                line = f"{name} lost {count} game{'s' if count > 1 else ''} {FAULT_WORDS[kind]}"
+                example = next(reasons, None)
+                found.append(line if example is None else f"{line} ({example})")
     return found
 
 

@@ -13,7 +13,17 @@ from stonezero.config.fields import (
     SearchConfig,
     SelfplayConfig,
 )
-from stonezero.config.reading import ConfigError, Scalar, dump_config, flatten_config, load_config, parse_config
+from stonezero.config.reading import (
+    ConfigError,
+    Limits,
+    Scalar,
+    dump_config,
+    flatten_config,
+    load_config,
+    load_fields,
+    parse_config,
+    parse_fields,
+)
 
 __all__ = [
     "PRESETS",
@@ -23,6 +33,7 @@ __all__ = [
     "EvaluationConfig",
     "GameConfig",
     "LearnerConfig",
+    "Limits",
     "LoopConfig",
     "NetworkConfig",
     "ReplayConfig",
@@ -32,5 +43,7 @@ __all__ = [
     "dump_config",
     "flatten_config",
     "load_config",
+    "load_fields",
     "parse_config",
+    "parse_fields",
 ]

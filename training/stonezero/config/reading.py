@@ -14,7 +14,7 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import yaml
 from jsonargparse import ArgumentParser
@@ -22,6 +22,8 @@ from jsonargparse import ArgumentParser
 from stonezero.config.fields import LIMITS, Config
 
 Scalar = int | float | bool | str
+Limits = Mapping[str, tuple[float, float]]  # by a number's path: the lowest and the highest value accepted
+C = TypeVar("C")  # a frozen dataclass of fields and further dataclasses
 
 OVERRIDE_PREFIX = "--set."
 
@@ -38,12 +40,19 @@ def load_config(path_or_name: str | Path, overrides: Sequence[str] = ()) -> Conf
 
     Raises ConfigError.
     """
+    config = load_fields(Config, LIMITS, path_or_name, overrides)
+    _check_together(config, str(_find(path_or_name)))
+    return config
+
+
+def load_fields(cls: type[C], limits: Limits, path_or_name: str | Path, overrides: Sequence[str] = ()) -> C:
+    """As `load_config`, into another dataclass than `Config`; only types and `limits` are checked."""
     path = _find(path_or_name)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
-    return parse_config(_read_yaml(text, str(path)), overrides, source=str(path))
+    return parse_fields(cls, limits, _read_yaml(text, str(path)), overrides, str(path))
 
 
 def parse_config(mapping: Mapping[str, Any], overrides: Sequence[str] = (), source: str = "config") -> Config:
@@ -51,23 +60,31 @@ def parse_config(mapping: Mapping[str, Any], overrides: Sequence[str] = (), sour
 
     Raises ConfigError, whose message starts with `source`.
     """
+    config = parse_fields(Config, LIMITS, mapping, overrides, source)
+    _check_together(config, source)
+    return config
+
+
+def parse_fields(
+    cls: type[C], limits: Limits, mapping: Mapping[str, Any], overrides: Sequence[str] = (), source: str = "config"
+) -> C:
+    """As `parse_config`, into another dataclass than `Config`; only types and `limits` are checked."""
     tree = _plain(mapping, source)
     for path, value in _read_overrides(overrides):
         _set(tree, path, value)
     _expand_network(tree)
-    _check_keys(Config, tree, source, "")
-    config = _build(Config, _check_types(tree, source))
-    assert isinstance(config, Config)
-    _check_values(config, source)
+    _check_keys(cls, tree, source, "")
+    config: C = _build(cls, _check_types(cls, tree, source))
+    _check_values(config, limits, source)
     return config
 
 
-def dump_config(config: Config) -> str:
-    """The resolved configuration as YAML, every key written; `parse_config` of it gives an equal `Config`."""
+def dump_config(config: Any) -> str:
+    """The resolved configuration as YAML, every key written; parsed, it gives an equal one."""
     return yaml.safe_dump(_to_plain(config), sort_keys=False, allow_unicode=True, width=120)
 
 
-def flatten_config(config: Config) -> dict[str, Scalar]:
+def flatten_config(config: Any) -> dict[str, Scalar]:
     """Every leaf by its path (`learner.lr`), as a number, a bool or text: what TensorBoard takes as hyperparameters."""
     flat: dict[str, Scalar] = {}
 
@@ -201,24 +218,24 @@ def _check_keys(cls: type, tree: dict[str, Any], source: str, prefix: str) -> No
             raise ConfigError(f"{source}: {prefix}{key}: expected true or false, got {tree[key]!r}")
 
 
-def _check_types(tree: dict[str, Any], source: str) -> dict[str, Any]:
+def _check_types(cls: type, tree: dict[str, Any], source: str) -> dict[str, Any]:
     """The tree with every value of its field's type and every default filled in."""
     parser = ArgumentParser(exit_on_error=False)
-    parser.add_class_arguments(Config, None)
+    parser.add_class_arguments(cls, None)
     try:
         result: dict[str, Any] = parser.parse_object(tree).as_dict()
     except Exception as error:  # jsonargparse raises several kinds; each is a fault of the file
-        raise ConfigError(f"{source}: {_type_message(str(error), tree)}") from error
+        raise ConfigError(f"{source}: {_type_message(cls, str(error), tree)}") from error
     return result
 
 
-def _type_message(message: str, tree: dict[str, Any]) -> str:
+def _type_message(cls: type, message: str, tree: dict[str, Any]) -> str:
     """The words of jsonargparse, several lines, as `path: expected int, got 'many'`."""
     found = re.search(r'Parser key "([^"]+)"', message)
     if found is None:
         return " ".join(message.split())
     path = found.group(1)
-    hint: Any = Config
+    hint: Any = cls
     value: Any = tree
     for key in path.split("."):
         hint = typing.get_type_hints(hint)[key]
@@ -252,9 +269,9 @@ def _build(cls: type, tree: dict[str, Any]) -> Any:
     return cls(**values)
 
 
-def _check_values(config: Config, source: str) -> None:
-    """Refuse numbers out of range and settings that contradict each other."""
-    for path, (low, high) in LIMITS.items():
+def _check_values(config: Any, limits: Limits, source: str) -> None:
+    """Refuse numbers out of range."""
+    for path, (low, high) in limits.items():
         value: Any = config
         for key in path.split("."):
             value = getattr(value, key)
@@ -263,6 +280,10 @@ def _check_values(config: Config, source: str) -> None:
             raise ConfigError(f"{source}: {path}: must be {bounds}, got {value!r}")
         if value in (math.inf, -math.inf):
             raise ConfigError(f"{source}: {path}: must be finite, got {value!r}")
+
+
+def _check_together(config: Config, source: str) -> None:
+    """Refuse settings that contradict each other."""
     if config.replay.capacity < config.replay.min_rows:
         raise ConfigError(
             f"{source}: replay.capacity: must be at least replay.min_rows ({config.replay.min_rows}), "

@@ -12,6 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from stonezero.arena import Evaluation, evaluate_network, match_table, warnings
+from stonezero.arena.exact import known_positions, network_players, saved_table, training_scalars
 from stonezero.checkpoint import checkpoint_name, load_training_state, save_checkpoint, save_training_state
 from stonezero.config import flatten_config
 from stonezero.device import describe_device, prepare_device
@@ -56,6 +57,7 @@ class Trainer:
         self.selfplay = SelfPlay(
             self.game, config.search, config.selfplay, self.evaluator, seed=config.seed, worker=WORKER
         )
+        self.known = known_positions(self.game, saved_table(self.game))  # of perfect play, to measure the distance
         self.rng = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(LEARNER_SPAWN_KEY,)))
         self.iteration = 0
         self.games = 0  # finished, in all starts together
@@ -111,6 +113,7 @@ class Trainer:
             progress=self.reporter.matches,
         )
         scores = _scores(evaluation)
+        self._measure_truth()
         self.events.scalars(scores, self.learner.steps, "evaluation/final_")
         self.events.hparams(
             flatten_config(self.config), {f"evaluation/final_{key}": score for key, score in scores.items()}
@@ -178,6 +181,20 @@ class Trainer:
         self.events.scalars(_scores(evaluation), self.learner.steps, "evaluation/")
         scores = ", ".join(f"{row.match.score:.2f} against {row.match.opponent}" for row in evaluation.rows)
         self.reporter.line(f"  scores {scores} ({self.config.evaluation.games_while_training} games each)")
+        self._measure_truth()
+
+    def _measure_truth(self) -> None:
+        """The distance from perfect play, where it is known."""
+        if self.known is None:
+            return
+        simulations = self.config.evaluation.num_simulations
+        players = network_players(self.game, self.evaluator, self.config.search, simulations)
+        found = training_scalars(self.known, players)
+        self.events.scalars(found, self.learner.steps, "truth/")
+        self.reporter.line(
+            f"  best actions on decisive positions: policy {found['policy_optimal']:.3f}, with search "
+            f"{found['search_optimal']:.3f}, uniformly {found['uniform_optimal']:.3f} ({self.known.source})"
+        )
 
     def _write_events(self, statistics: Statistics, learning: Mapping[str, float]) -> None:
         step = self.learner.steps

@@ -35,6 +35,15 @@ class NetworkPlayer:
 
     def act(self, states: NDArray[np.int32], streams: NDArray[np.int64]) -> NDArray[np.int32]:
         """Returns int32 [B]; see `stonezoo.players.Player.act`."""
+        return self.assess(states, streams)[0]
+
+    def assess(
+        self, states: NDArray[np.int32], streams: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Returns the actions int32 [B] of `act`, and each state's value for the player to act, float32 [B] in [-1, 1].
+
+        It is the network's own without search; with search the mean below the action, or 0 for a forced action.
+        """
         if self.num_simulations == 0:
             return self._act_on_policy(states)
         batch_size = len(states)
@@ -48,15 +57,14 @@ class NetworkPlayer:
         found: SearchResult = self._search.run(
             padded, self._evaluate, active=active, num_simulations=self.num_simulations, noise=False
         )
-        actions: NDArray[np.int32] = found.action[:batch_size]
-        return actions
+        return found.action[:batch_size], found.action_value[:batch_size]
 
-    def _act_on_policy(self, states: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _act_on_policy(self, states: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         game, batch_size = self._game, len(states)
         observations = np.empty((batch_size, *game.observation_shape), np.float32)
         mask = np.empty((batch_size, game.num_actions), np.int8)
         observe_batch(game.rules, states, observations)
         mask_batch(game.rules, states, np.empty(game.num_actions, np.int32), mask)
-        policy_logits, _ = self._evaluate(observations)
+        policy_logits, values = self._evaluate(observations)
         best: NDArray[np.intp] = np.where(mask, policy_logits, -np.inf).argmax(1)
-        return best.astype(np.int32)
+        return best.astype(np.int32), values

@@ -10,6 +10,7 @@ from stonezero.config import SearchConfig
 from stonezero.search.gumbel import Settings, new_root
 from stonezero.search.simulate import expand_leaves, expand_roots, plant_roots, read_roots, select_leaves
 from stonezero.search.tree import new_tree
+from stonezoo.core.game import TO_PLAY
 
 Evaluate = Callable[[NDArray[np.float32]], tuple[NDArray[np.float32], NDArray[np.float32]]]
 """observations [R, H, W, C] -> policy_logits [R, A] and value [R] in [-1, 1] for the player to act, all float32."""
@@ -21,6 +22,7 @@ class SearchResult(NamedTuple):
     action: NDArray[np.int32]  # [B] the move to play, -1 where nothing was asked or the game is over
     search_policy: NDArray[np.float32]  # [B, A] the policy target, free of noise; sums to 1 where there is a move
     root_value: NDArray[np.float32]  # [B] in [-1, 1] for the player to act: mean of all evaluations in the tree
+    action_value: NDArray[np.float32]  # [B] likewise, of those below the chosen action (else root_value)
     visit_counts: NDArray[np.int32]  # [B, A] of the root's actions; their sum is the number of simulations
     searched: NDArray[np.bool_]  # [B] False also where only one action is legal: it is played without the network
     prior: NDArray[np.float32]  # [B, A] the network's policy over the legal actions
@@ -121,6 +123,7 @@ class Search:
             action=np.full(B, -1, np.int32),
             search_policy=np.zeros((B, A), np.float32),
             root_value=np.zeros(B, np.float32),
+            action_value=np.zeros(B, np.float32),
             visit_counts=np.zeros((B, A), np.int32),
             searched=searched,
             prior=np.zeros((B, A), np.float32),
@@ -138,7 +141,18 @@ class Search:
             result.visit_counts,
             result.prior,
         )
+        result.action_value[:] = self._action_values(states[:, TO_PLAY], result)
         return result
+
+    def _action_values(self, to_play: NDArray[np.int32], result: SearchResult) -> NDArray[np.float64]:
+        """The mean value of each root's chosen edge, for the player to act."""
+        tree, size = self._tree, min(self.num_actions, self._tree.action.shape[1])
+        real = np.arange(size) < tree.edge_count[:, :1]  # [B, A] a root's edges are its tree's first
+        chosen = real & (tree.action[:, :size] == result.action[:, np.newaxis]) & result.searched[:, np.newaxis]
+        visits = np.where(chosen, tree.visits[:, :size], 0).sum(1)
+        total = np.where(chosen, tree.value_sum[:, :size], 0.0).sum(1)
+        mean = total / np.maximum(visits, 1) * np.where(to_play == 0, 1.0, -1.0)  # the tree's values are player 0's
+        return np.where(visits > 0, mean, result.root_value)
 
     def _lanes(self, value: ArrayLike, dtype: Any) -> NDArray[Any]:
         """One value a tree, contiguous."""

@@ -1,4 +1,4 @@
-"""Statistics of strength: what a number of games says about two players.
+"""The score of one player against another, its interval, and what it means in Elo.
 
 Games come in pairs that share an opening, with colours swapped. The two games of a pair are not independent, pairs are,
 so intervals are computed over pairs (as fishtest does; its "pentanomial" model).

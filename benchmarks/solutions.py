@@ -1,0 +1,148 @@
+"""Solves the small boards and writes docs/solutions.md: python benchmarks/solutions.py [--only TEXT]
+
+Each board is solved by the command `stonezoo solve` in a process of its own. What was found is kept in
+docs/solutions.json, so that `--only TEXT` solves the commands that hold TEXT anew and keeps the others.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from stonezoo.cli.command import describe_hardware
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE, DATA = DOCS / "solutions.md", DOCS / "solutions.json"
+WORDS = {1: "win", 0: "draw", -1: "loss"}
+
+RESOLVE = [f"resolve --board-size {size} --rules {rules}" for size in (2, 3, 4) for rules in ("standard", "original")]
+DARA = [
+    f"dara --rows {rows} --columns {columns} --stones {stones} --rules {rules}"
+    for rows, columns, stones in ((3, 3, 3), (3, 4, 3), (4, 4, 3), (4, 4, 4), (4, 4, 5), (4, 4, 6), (4, 4, 7))
+    for rules in ("standard", "no_drop_threes")
+]
+BOARDS = ["rive --board-size 2", "rive --board-size 3", *RESOLVE, *DARA]
+LIMITED = [*RESOLVE, *DARA]
+OPTIONS = {"rive --board-size 3": " --method search --memory 2G"}
+
+INTRODUCTION = """# Solved boards
+
+The exact value of small boards from the first action on, found by `stonezoo solve` and written by
+`python benchmarks/solutions.py`. Values are those of the player to act first, Black. In a picture each cell has the
+value of the action there: `+` win, `=` draw, `-` loss. "win in 7" counts actions, both players', with the winner as
+fast and the loser as slow as they can be. Positions that are symmetric, or that differ only in the count of endless
+play, are one position.
+
+Hardware: {hardware}; one core, shared with other work, so that seconds are upper bounds.
+Memory is the most that the process held, Python and compiled code (about 200 MB) included.
+"""
+
+LIMITS = """
+## The limit on endless play
+
+Resolve's full board (S9) and Dara's quiet slides (D7) make a draw when a count reaches a limit. A limit only turns wins
+into draws. The table says from which limit on the start and all of its actions, and from which on all positions (with
+the count at 0), have the values they would have without any limit; and how many positions a limit of 1 and of 4 draws.
+The default limits, n² and 100, are far beyond on all of these boards.
+
+| board | start | all positions | drawn by limit 1 | by limit 4 | positions not drawn |
+| --- | ---: | ---: | ---: | ---: | ---: |
+"""
+
+
+def run(command: str) -> dict[str, Any]:
+    """Runs `stonezoo solve` and returns what it says, with the memory of its process."""
+    print(f"stonezoo solve {command}", file=sys.stderr, flush=True)
+    with tempfile.TemporaryFile("w+") as out:
+        process = subprocess.Popen([sys.executable, "-m", "stonezoo", "solve", *command.split(), "--json"], stdout=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        if status != 0:
+            raise SystemExit(f"stonezoo solve {command} failed")
+        out.seek(0)
+        return {**json.load(out), "peak_memory": usage.ru_maxrss * 1024, "processor_seconds": usage.ru_utime}
+
+
+def title(found: dict[str, Any]) -> str:
+    """The board's name, such as `Dara 3 x 4, 3 stones, no_drop_threes`."""
+    values = dict(found["parameters"])
+    values.pop("quiet_limit", None)
+    rules = values.pop("rules", None)
+    numbers = list(values.values())
+    size = f"{numbers[0]} x {numbers[1]}, {numbers[2]} stones" if len(numbers) == 3 else str(numbers[0])
+    return f"{found['game'].capitalize()} {size}{f', {rules}' if rules else ''}"
+
+
+def outcome(found: dict[str, Any]) -> str:
+    """Value and distance in words."""
+    distance = found.get("distance", -1)
+    return WORDS[found["value"]] + (f" in {distance}" if distance > 0 else "")
+
+
+def section(command: str, found: dict[str, Any]) -> str:
+    """What is known of one board, as Markdown."""
+    groups: dict[str, list[str]] = {}
+    order = sorted(found["actions"].items(), key=lambda item: (-item[1]["value"], item[1].get("distance", 0)))
+    for name, action in order:
+        groups.setdefault(outcome(action), []).append(name)
+    actions = "; ".join(f"{word}: {' '.join(names)}" for word, names in groups.items())
+    picture = "\n".join(found["picture"])
+    return (
+        f"\n### {title(found)}: {outcome(found)}\n\n```\n{picture}\n```\n\n{actions}\n\n"
+        f"```\nstonezoo solve {command}{OPTIONS.get(command, '')}\n```\n"
+    )
+
+
+def summary(found: dict[str, Any]) -> str:
+    """One line of the table of all boards."""
+    count = f"{found['positions']:,} positions" if "positions" in found else f"{found['nodes']:,} nodes"
+    edges = f"{found['edges']:,}" if "edges" in found else ""
+    memory = f"{found['peak_memory'] / 1e6:,.0f} MB"
+    return f"| {title(found)} | {outcome(found)} | {count} | {edges} | {found['seconds']:,.1f} | {memory} |\n"
+
+
+def write_page(data: dict[str, Any]) -> None:
+    """Writes the page."""
+    text = INTRODUCTION.format(hardware=data["hardware"])
+    text += "\n| board | value | size | actions | seconds | memory |\n| --- | --- | ---: | ---: | ---: | ---: |\n"
+    boards = [command for command in BOARDS if command in data["boards"]]
+    text += "".join(summary(data["boards"][command]) for command in boards)
+    text += LIMITS
+    for command in LIMITED:
+        if (found := data["limits"].get(command)) is not None:
+            looks = found["looks"]
+            drawn = [f"{looks[limit]['drawn']:,}" if limit in looks else "0" for limit in ("1", "4")]
+            text += (
+                f"| {title(found)} | {found['start_enough']} | {found['enough']} | {drawn[0]} | {drawn[1]} "
+                f"| {found['decided']:,} |\n"
+            )
+    text += "\n`stonezoo solve GAME ... --limits` shows one row in full.\n\n## Board by board\n"
+    text += "".join(section(command, data["boards"][command]) for command in boards)
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", metavar="TEXT", help="solve anew only commands that hold TEXT")
+    parser.add_argument("--page", action="store_true", help="solve nothing: write the page from what is kept")
+    arguments = parser.parse_args()
+    data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"boards": {}, "limits": {}}
+    if not arguments.page:
+        data["hardware"] = describe_hardware()
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["STONEZOO_TABLE_DIR"] = folder
+            for command in BOARDS:
+                if arguments.only in command:
+                    data["boards"][command] = run(command + OPTIONS.get(command, ""))
+                    data["boards"][command].pop("file", None)
+                    if command in LIMITED:
+                        data["limits"][command] = run(command + " --limits")
+                    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_page(data)
+
+
+if __name__ == "__main__":
+    main()

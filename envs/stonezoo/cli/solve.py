@@ -1,0 +1,329 @@
+"""`stonezoo solve`: the exact value of a position and of every action."""
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table as RichTable
+
+from stonezoo.cli.command import (
+    INTERRUPTED,
+    Command,
+    CommandError,
+    Parser,
+    add_games,
+    chosen_game,
+    chosen_state,
+    describe_game,
+    positive,
+    print_json,
+)
+from stonezoo.core.game import PLAYER_NAMES
+from stonezoo.solve import MemoryLimitError, Search, SearchLimitError, Table, TableError, compile_solver
+from stonezoo.solve.graph import Builder
+from stonezoo.solve.limits import limit_report
+from stonezoo.solve.memory import default_memory, read_memory, show_memory
+from stonezoo.state import Game, State
+
+METHODS = ("auto", "table", "search")
+WORDS = {1: "win", 0: "draw", -1: "loss"}
+MARKS = {1: "+", 0: "=", -1: "-"}
+PARTIAL = ".partial"  # after a table's path: what an interrupted command leaves, for the next one to go on from
+NOT_SOLVED = 1  # the exit code when a limit was reached first
+
+
+def configure(parser: Parser) -> None:
+    """Adds the options."""
+    parser.description = (
+        "Says who wins a position with best play, and what every action is worth.\n\n"
+        "There are two ways. A table holds every position that can be reached from the start, with the number of\n"
+        "actions to the end; it is made once and can be kept (--save), and the player `perfect` plays from it.\n"
+        "A search looks forward from one position and keeps nothing; near the end of a game it works on any board.\n"
+        "Endless play is a draw, as the game's rules say, and the count towards that draw is part of the answer.\n"
+        "Wins are as short as possible, losses as long.\n\n"
+        "Ctrl-C leaves a file from which the same command goes on."
+    )
+    parser.epilog = (
+        "Options follow the game:\n"
+        "  stonezoo solve rive --board-size 2                         solve it and show the first actions' values\n"
+        "  stonezoo solve resolve --board-size 4 --save               and keep the table\n"
+        "  stonezoo solve resolve --board-size 4 --position 'TEXT'    ask the kept table, or search\n"
+        "  stonezoo solve dara --rows 4 --columns 4 --stones 4 --limits    how the limit on endless play matters"
+    )
+    add_games(parser, _configure_game)
+
+
+def _configure_game(parser: Parser) -> None:
+    parser.add_argument("--position", metavar="TEXT", help="a position text (default: the start of the game)")
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        default="auto",
+        help="table: solve the whole game, or ask its kept table; search: look forward from the position; auto "
+        "(default): a kept table if there is one, else a table for the start and a search for any other position",
+    )
+    parser.add_argument(
+        "--memory",
+        type=_memory,
+        metavar="SIZE",
+        help="the most to take, such as 4G or 500M (default: 6G, or half of what is free if that is less)",
+    )
+    parser.add_argument("--save", action="store_true", help="keep the table where `perfect` looks for it")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="keep the table in FILE instead, and ask FILE if it is there"
+    )
+    parser.add_argument("--again", action="store_true", help="make the table anew though there is a kept one")
+    parser.add_argument("--max-nodes", type=positive, metavar="N", help="give a search up after N nodes an action")
+    parser.add_argument(
+        "--limits", action="store_true", help="say instead how values depend on the limit on endless play"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _memory(text: str) -> int:
+    try:
+        return read_memory(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Solves and prints."""
+    game = chosen_game(arguments)
+    state = chosen_state(game, arguments.position)
+    memory = default_memory() if arguments.memory is None else arguments.memory
+    path = arguments.output or Table.usual_path(game)
+    kept = path.exists() and not arguments.again
+    by_table = arguments.method == "table" or (arguments.method == "auto" and (kept or arguments.position is None))
+    try:
+        if arguments.limits:
+            return _print_limits(game, memory, arguments.json)
+        answer = (
+            _by_table(state, path, memory, kept, arguments) if by_table else _by_search(state, path, memory, arguments)
+        )
+    except (MemoryLimitError, TableError) as error:
+        raise CommandError(str(error)) from None
+    except SearchLimitError as error:
+        print(f"{arguments.prog}: {error}", file=sys.stderr)
+        return NOT_SOLVED
+    if answer is None:
+        return INTERRUPTED
+    if arguments.json:
+        print_json(answer)
+    else:
+        _show(state, answer)
+    return 0
+
+
+# --- Solving ------------------------------------------------------------------------------------------------------
+
+
+def _by_table(
+    state: State, path: Path, memory: int, kept: bool, arguments: argparse.Namespace
+) -> dict[str, Any] | None:
+    table: Table | None
+    if kept:
+        table = Table.load(state.game, path)
+    else:
+        table = _make_table(state.game, path, memory)
+        if table is None:
+            return None
+        if arguments.save or arguments.output:
+            table.save(path)
+    rows = state.row[np.newaxis]
+    answer = _describe(state, int(table.values(rows)[0]), table.action_values(rows)[0], table.action_distances(rows)[0])
+    answer["distance"] = int(table.distances(rows)[0])
+    return {
+        **answer,
+        "method": "table",
+        "positions": len(table),
+        "edges": table.about["edges"],
+        "seconds": table.about["seconds"],
+        "memory": table.about["bytes"],
+        "file": str(path) if path.exists() else None,
+    }
+
+
+def _make_table(game: Game, path: Path, memory: int) -> Table | None:
+    """Returns the table of a game; None after Ctrl-C, when what was found lies beside `path`."""
+    partial = path.with_name(path.name + PARTIAL)
+    compile_solver(game)
+    builder = Builder(game, memory)
+    if partial.exists():
+        builder.load(partial)
+        print(f"going on from {partial}", file=sys.stderr)
+    else:
+        builder.add(game.initial_state().row[np.newaxis])
+    started, last = time.perf_counter(), 0
+    with _progress() as show:
+
+        def report(what: str, positions: int, edges: int, size: int) -> None:
+            nonlocal last
+            last = last or positions
+            rate = (positions - last) / max(time.perf_counter() - started, 1e-3)
+            show(
+                f"{what}: {positions:,} positions, {edges:,} actions, {rate:,.0f} positions/s, "
+                f"{show_memory(size)} of {show_memory(memory)}"
+            )
+
+        try:
+            table = Table.finish(builder, progress=report)
+        except KeyboardInterrupt:
+            builder.save(partial)
+            print(f"\ninterrupted; the same command goes on from {partial}", file=sys.stderr)
+            return None
+    partial.unlink(missing_ok=True)
+    return table
+
+
+def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namespace) -> dict[str, Any] | None:
+    game, partial = state.game, path.with_name(path.name + ".search" + PARTIAL)
+    compile_solver(game)  # or loads it, which must not be timed
+    start = time.perf_counter()
+    with _progress() as show:
+
+        def report(search: Search) -> None:
+            rate = search.nodes / max(time.perf_counter() - start, 1e-3)
+            show(
+                f"{search.nodes:,} nodes, {rate:,.0f} nodes/s, {search.table_load:.0%} of a table of "
+                f"{show_memory(search.memory)}"
+            )
+
+        search = Search(game, min(memory, _search_memory(arguments)), progress=report)
+        if partial.exists():
+            search.load(partial)
+            print(f"going on from {partial}", file=sys.stderr)
+        try:
+            value = search.value(state.row, arguments.max_nodes)
+            values = search.action_values(state.row, arguments.max_nodes)
+        except KeyboardInterrupt:
+            search.save(partial)
+            print(f"\ninterrupted; the same command goes on from {partial}", file=sys.stderr)
+            return None
+    partial.unlink(missing_ok=True)
+    return {
+        **_describe(state, value, values, None),
+        "method": "search",
+        "nodes": search.nodes,
+        "seconds": round(time.perf_counter() - start, 3),
+        "memory": search.memory,
+    }
+
+
+def _search_memory(arguments: argparse.Namespace) -> int:
+    """What was asked for; else an eighth of the usual limit, which a short search need not fill with zeros first."""
+    return default_memory() // 8 if arguments.memory is None else int(arguments.memory)
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A line on stderr that is written anew; nothing where stderr is no terminal."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda text: progress.update(task, description=text)
+
+
+# --- Printing -----------------------------------------------------------------------------------------------------
+
+
+def _describe(state: State, value: int, values: Any, distances: Any) -> dict[str, Any]:
+    actions = {}
+    for action in state.legal_actions.tolist():
+        found: dict[str, Any] = {"value": int(values[action])}
+        if distances is not None:
+            found["distance"] = int(distances[action])
+        actions[state.action_to_str(action)] = found
+    return {
+        **describe_game(state.game),
+        "position": state.to_text(),
+        "to_play": state.to_play,
+        "value": value,
+        "actions": actions,
+        "picture": picture(state, values),
+    }
+
+
+def picture(state: State, values: Any) -> list[str]:
+    """Returns the board by rows, with the value of each action on its cell: + win, = draw, - loss, for who acts.
+
+    X and O are stones on which no action falls, '.' empty cells. No rows where an action names more than one cell.
+    """
+    legal = state.legal_actions.tolist()
+    cells = {state.game.action_cells(action): action for action in legal}
+    if len(cells) < len(legal) or any(len(touched) != 1 for touched in cells):
+        return []
+    letters = [".XO"[stone + 1] for stone in state.board.tolist()]
+    for (cell,), action in cells.items():
+        letters[cell] = MARKS[int(values[action])]
+    lengths = state.game.rules.text_rows()
+    rows, first = [], 0
+    for length in lengths:
+        rows.append(" " * (max(lengths) - length) + " ".join(letters[first : first + length]))
+        first += length
+    return rows
+
+
+def _outcome(value: int, distance: int | None) -> str:
+    if value == 0 or distance is None or distance < 0:
+        return WORDS[value]
+    return f"{WORDS[value]} in {distance}"
+
+
+def _show(state: State, answer: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    print(f"{state.game.rules_id} {answer['position']}")
+    if state.terminated:
+        print("the game is over")
+    else:
+        print(f"{PLAYER_NAMES[state.to_play]} to act: {_outcome(answer['value'], answer.get('distance'))}")
+    if answer["picture"]:
+        print("\n" + "\n".join("  " + row for row in answer["picture"]) + "\n\n  + win, = draw, - loss, by action\n")
+    if answer["actions"]:
+        table = RichTable("value", "actions", "number")
+        groups: dict[str, list[str]] = {}
+        for name, found in sorted(answer["actions"].items(), key=_best_first):
+            groups.setdefault(_outcome(found["value"], found.get("distance")), []).append(name)
+        for word, names in groups.items():
+            table.add_row(word, " ".join(names), str(len(names)))
+        console.print(table)
+    if answer["method"] == "table":
+        where = f"; kept in {answer['file']}" if answer["file"] else ""
+        counted = f"{answer['positions']:,} positions, {answer['edges']:,} actions"
+    else:
+        where, counted = "", f"{answer['nodes']:,} nodes"
+    print(f"{counted}, {answer['seconds']:.1f} s, {show_memory(answer['memory'])}{where}")
+
+
+def _best_first(item: tuple[str, dict[str, Any]]) -> tuple[int, int]:
+    value, distance = item[1]["value"], item[1].get("distance", 0)
+    return -value, distance if value > 0 else -distance
+
+
+def _print_limits(game: Game, memory: int, as_json: bool) -> int:
+    report = limit_report(game, memory)
+    if as_json:
+        looks = {str(limit): look._asdict() for limit, look in report.looks.items()}
+        print_json({**describe_game(game), **report._asdict(), "looks": looks})
+        return 0
+    if not report.looks:
+        print(f"{game.rules_id}: play cannot go on for ever, and there is no limit")
+        return 0
+    table = RichTable("limit", "value of the start", "drawn by the limit")
+    for limit, look in report.looks.items():
+        table.add_row(str(limit), WORDS[look.start], f"{look.drawn:,} of {report.decided:,} positions")
+    Console(highlight=False).print(table)
+    print(f"From a limit of {report.start_enough} on the start and its actions have the values of endless play,")
+    print(f"from {report.enough} on all positions have.")
+    return 0
+
+
+COMMAND = Command("solve", "Finds the exact value of a position and of every action", configure, run)

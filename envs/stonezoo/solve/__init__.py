@@ -1,0 +1,19 @@
+"""Exact values: solved tables of small games, and exact search in large ones."""
+
+from stonezoo.solve.lookup import ILLEGAL, NO_DISTANCE
+from stonezoo.solve.memory import MemoryLimitError
+from stonezoo.solve.search import Search, SearchLimitError
+from stonezoo.solve.table import Table
+from stonezoo.solve.table_file import TableError
+from stonezoo.solve.warm import compile_solver
+
+__all__ = [
+    "ILLEGAL",
+    "NO_DISTANCE",
+    "MemoryLimitError",
+    "Search",
+    "SearchLimitError",
+    "Table",
+    "TableError",
+    "compile_solver",
+]

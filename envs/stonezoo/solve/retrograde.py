@@ -1,0 +1,288 @@
+"""Values of all positions of a graph, worked out backwards from the ends of games.
+
+Two questions are answered. `solve_endless`: who can force a win when play may go on for ever, and in how many actions
+(the winner as few as possible, the loser as many). `solve_limited`: how much of the count of endless play must be left
+for that win, so that a limit on the count is exact for every count, as depth-to-zeroing tables are for the rule of
+fifty moves in chess. What nobody can force is a draw.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stonezoo.core.jit import jit, kernel
+from stonezoo.solve.code import CODE, Code
+from stonezoo.solve.graph import (
+    CONTINUES,
+    COUNTED,
+    FIRST_NODE,
+    FLAGS,
+    LOST,
+    NUM_EDGES,
+    NUM_NODES,
+    RESET,
+    TESTED,
+    WON,
+    Graph,
+)
+from stonezoo.solve.memory import MemoryLimitError, show_memory
+
+WIN, DRAW, LOSS = 1, 0, -1  # for the player to act
+NEVER = (1 << 15) - 1  # of `need`: the win cannot be forced within the limit, however much is left
+
+
+class Backward(NamedTuple):
+    """The edges of a graph by target; edge i leads from `source[i] // FLAGS` with the flags `source[i] % FLAGS`."""
+
+    first: NDArray[np.int64]  # [C + 1] number of the first edge to each node
+    source: NDArray[np.int32]  # [E]
+
+
+class Solution(NamedTuple):
+    """The nodes' values with endless play a draw. Entries of the first three nodes are the ends of games."""
+
+    value: NDArray[np.int8]  # [C] WIN, DRAW or LOSS for the player to act
+    distance: NDArray[np.int16]  # [C] actions to the end; 0 in draws
+
+
+@jit
+def _count_targets(code: Code, edges: NDArray[np.int32], num_edges: int, first: NDArray[np.int64]) -> None:
+    for edge in range(num_edges):
+        first[int(edges[edge]) // FLAGS + 1] += 1
+
+
+@jit
+def _turn_around(
+    code: Code,
+    starts: NDArray[np.int64],
+    degree: NDArray[np.int16],
+    edges: NDArray[np.int32],
+    num_nodes: int,
+    first: NDArray[np.int64],
+    source: NDArray[np.int32],
+) -> None:
+    """Writes `source`, moving each entry of `first` from the start of its edges to their end."""
+    for node in range(FIRST_NODE, num_nodes):
+        for edge in range(starts[node], starts[node] + degree[node]):
+            target, flags = divmod(int(edges[edge]), FLAGS)
+            source[first[target]] = node * FLAGS + flags
+            first[target] += 1
+
+
+@jit
+def _solve_endless(
+    code: Code,
+    first: NDArray[np.int64],
+    source: NDArray[np.int32],
+    value: NDArray[np.int8],
+    distance: NDArray[np.int16],
+    left: NDArray[np.int16],
+    queue: NDArray[np.int32],
+) -> int:
+    """Breadth first from the ends: a win is found at its nearest lost child, a loss at its farthest won one.
+
+    `left` [C]: edges of each node, used up; `queue` [C] is work space. Returns the greatest distance.
+    """
+    value[WON] = WIN
+    value[LOST] = LOSS
+    queue[0] = WON
+    queue[1] = LOST
+    done, waiting, farthest = 0, 2, 0
+    while done < waiting:
+        node = int(queue[done])
+        done += 1
+        for edge in range(first[node], first[node + 1]):
+            parent, flags = divmod(int(source[edge]), FLAGS)
+            if value[parent] != DRAW:
+                continue
+            if (value[node] == WIN) == (flags & CONTINUES != 0):
+                value[parent] = WIN
+            else:
+                left[parent] -= 1
+                if left[parent] > 0:
+                    continue
+                value[parent] = LOSS
+            distance[parent] = distance[node] + 1
+            farthest = max(farthest, int(distance[parent]))
+            queue[waiting] = parent
+            waiting += 1
+    return farthest
+
+
+@jit
+def _apply(
+    parent: int,
+    enough: int,
+    limit: int,
+    value: NDArray[np.int8],
+    need: NDArray[np.int16],
+    left: NDArray[np.int16],
+) -> bool:
+    """Takes into account that one child of `parent` is decided when `enough` of the count is left; says whether the
+    parent's need is now known to be `need[parent]`, or lower than it was.
+
+    A winner needs the least of the children's, a loser is lost when the most is left that any child needs.
+    """
+    if enough > limit:
+        return False
+    if value[parent] == WIN:
+        if enough < need[parent]:
+            need[parent] = enough
+            return True
+        return False
+    # `need` of a loser holds -1 - the most so far, until all children are known.
+    if need[parent] == NEVER:
+        need[parent] = -1 - enough
+    else:
+        need[parent] = min(int(need[parent]), -1 - enough)
+    left[parent] -= 1
+    if left[parent] == 0:
+        need[parent] = -1 - need[parent]
+        return True
+    return False
+
+
+@jit
+def _solve_limited(
+    code: Code,
+    first: NDArray[np.int64],
+    source: NDArray[np.int32],
+    value: NDArray[np.int8],
+    limit: int,
+    before: NDArray[np.bool_],
+    need: NDArray[np.int16],
+    left: NDArray[np.int16],
+    queues: NDArray[np.int32],
+    known: NDArray[np.bool_],
+) -> int:
+    """One round: the least count that must be left, in ascending order (Knuth 1977, on graphs of "and" and "or").
+
+    A step that sets the count to 0 restores the whole limit; whether that is enough is taken from the round before:
+    `before` [C]. Work space: queues [3, C] for the level at hand and the two after it, known [C]. `need` [C] comes in
+    as NEVER, `left` [C] as the number of edges. Returns how many nodes have a need within the limit.
+    """
+    sizes_0, sizes_1, sizes_2 = 2, 0, 0
+    queues[0, 0] = WON
+    queues[0, 1] = LOST
+    need[WON] = 0
+    need[LOST] = 0
+    for node in range(before.shape[0]):
+        if before[node]:
+            for edge in range(first[node], first[node + 1]):
+                parent, flags = divmod(int(source[edge]), FLAGS)
+                if flags & RESET and value[parent] != DRAW:
+                    if value[parent] == LOSS or (value[node] == WIN) == (flags & CONTINUES != 0):
+                        if _apply(parent, 0, limit, value, need, left):
+                            queues[0, sizes_0] = parent
+                            sizes_0 += 1
+    count = 0
+    for level in range(limit + 1):
+        at = level % 3
+        done = 0
+        while done < sizes_0:
+            node = int(queues[at, done])
+            done += 1
+            if known[node] or need[node] != level:
+                continue
+            known[node] = True
+            count += 1
+            for edge in range(first[node], first[node + 1]):
+                parent, flags = divmod(int(source[edge]), FLAGS)
+                if flags & RESET or value[parent] == DRAW or known[parent]:
+                    continue
+                if value[parent] == WIN and (value[node] == WIN) != (flags & CONTINUES != 0):
+                    continue
+                enough = level
+                if node >= FIRST_NODE and flags & TESTED:
+                    enough = max(enough, 1)
+                if flags & COUNTED:
+                    enough += 1
+                if _apply(parent, enough, limit, value, need, left):
+                    ahead = int(need[parent]) - level
+                    if ahead == 0:
+                        queues[at, sizes_0] = parent
+                        sizes_0 += 1
+                    elif ahead == 1:
+                        queues[(level + 1) % 3, sizes_1] = parent
+                        sizes_1 += 1
+                    else:
+                        queues[(level + 2) % 3, sizes_2] = parent
+                        sizes_2 += 1
+        sizes_0, sizes_1, sizes_2 = sizes_1, sizes_2, 0
+    for node in range(known.shape[0]):
+        if not known[node]:
+            need[node] = NEVER
+    return count
+
+
+count_targets = kernel(_count_targets)
+turn_around = kernel(_turn_around)
+endless_kernel = kernel(_solve_endless)
+limited_kernel = kernel(_solve_limited)
+
+
+def backward_bytes(graph: Graph) -> int:
+    """Bytes that `turn_edges` and `solve_endless` need beside the graph."""
+    nodes, edges = int(graph.sizes[NUM_NODES]), int(graph.sizes[NUM_EDGES])
+    return 4 * edges + (8 + 8 + 1 + 2 + 2 + 4) * nodes
+
+
+def turn_edges(graph: Graph, memory: int) -> Backward:
+    """Returns the edges of a finished graph by target.
+
+    Raises:
+        MemoryLimitError: that needs more than `memory` bytes.
+    """
+    if backward_bytes(graph) > memory:
+        raise MemoryLimitError(
+            f"{show_memory(backward_bytes(graph))} more are needed to work out the values of "
+            f"{int(graph.sizes[NUM_NODES]):,} positions, and {show_memory(memory)} are left; allow more memory"
+        )
+    nodes, edges = int(graph.sizes[NUM_NODES]), int(graph.sizes[NUM_EDGES])
+    first = np.zeros(nodes + 1, np.int64)
+    count_targets(CODE, graph.edges, edges, first)
+    first = np.cumsum(first)
+    source = np.empty(edges, np.int32)
+    ends = first[:-1].copy()
+    turn_around(CODE, graph.first, graph.degree, graph.edges, nodes, ends, source)
+    return Backward(first, source)
+
+
+def solve_endless(graph: Graph, backward: Backward) -> Solution:
+    """Returns the value and the distance of every node, endless play being a draw."""
+    nodes = int(graph.sizes[NUM_NODES])
+    value, distance = np.zeros(nodes, np.int8), np.zeros(nodes, np.int16)
+    left, queue = graph.degree[:nodes].copy(), np.empty(nodes, np.int32)
+    farthest = endless_kernel(CODE, backward.first, backward.source, value, distance, left, queue)
+    if farthest >= NEVER:
+        raise OverflowError(f"a game of {farthest:,} actions: tables keep distances below {NEVER:,}")
+    return Solution(value, distance)
+
+
+def solve_limited(graph: Graph, backward: Backward, solution: Solution, limit: int) -> NDArray[np.int16]:
+    """Returns what must be left of the count for each node's value to hold, int16 [C]; NEVER where it is a draw.
+
+    A position whose count stands at c has its value of endless play if `limit` - c is at least its need, else it is a
+    draw.
+    """
+    nodes = int(graph.sizes[NUM_NODES])
+    need, queues = np.empty(nodes, np.int16), np.empty((3, nodes), np.int32)
+    before, known = np.zeros(nodes, np.bool_), np.zeros(nodes, np.bool_)
+    before[:2] = True
+    last = -1
+    while True:
+        need[:] = NEVER
+        known[:] = False
+        left = graph.degree[:nodes].copy()
+        found = int(
+            limited_kernel(
+                CODE, backward.first, backward.source, solution.value, limit, before, need, left, queues, known
+            )
+        )
+        if found == last:
+            return need
+        last = found
+        before = known.copy()

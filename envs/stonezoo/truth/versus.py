@@ -1,0 +1,98 @@
+"""Games of a player against perfect play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, OUTCOME, TO_PLAY
+from stonezoo.core.rng import new_streams
+from stonezoo.kernels.batch import legal_batch, step_batch
+from stonezoo.players import make_player
+from stonezoo.solve import Table
+from stonezoo.state import Game
+
+
+@dataclass(frozen=True)
+class Versus:
+    """Results of a player against perfect play, from one seat.
+
+    `value` is the seat's value with best play from the initial state: 1 won, 0 drawn, -1 lost. No player does better.
+    """
+
+    seat: int
+    value: int
+    wins: int
+    draws: int
+    losses: int
+
+    def to_dict(self) -> dict[str, int]:
+        """For JSON."""
+        return {
+            "seat": self.seat,
+            "value": self.value,
+            "wins": self.wins,
+            "draws": self.draws,
+            "losses": self.losses,
+        }
+
+
+def play_perfect(policy: Any, game: Game, table: Table, *, games: int = 100, seed: int = 0) -> tuple[Versus, Versus]:
+    """Plays `games` games from the initial state in each seat against best play, ties among best actions drawn.
+
+    Best play wins as soon and loses as late as it can. An illegal action loses.
+
+    Raises:
+        PlayerError: `policy` stands for no player.
+    """
+    player = make_player(policy, game)
+    sequences = np.random.SeedSequence([seed, 0x7665]).spawn(4)
+    start = game.initial_state()
+    value = int(table.values(start.row[np.newaxis])[0])
+    found = []
+    for seat in (0, 1):
+        outcomes = _play(
+            player,
+            game,
+            table,
+            seat,
+            new_streams(sequences[2 * seat], games),
+            np.random.default_rng(sequences[2 * seat + 1]),
+        )
+        wins = int((outcomes == BLACK_WON + seat).sum())
+        draws = int((outcomes == DRAWN).sum())
+        seat_value = value if start.to_play == seat else -value
+        found.append(Versus(seat, seat_value, wins, draws, games - wins - draws))
+    return found[0], found[1]
+
+
+def _play(
+    player: Any, game: Game, table: Table, seat: int, streams: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """The outcome of a game a stream [B]."""
+    states = np.repeat(game.initial_state().row[np.newaxis], len(streams), axis=0)
+    while True:
+        ongoing = states[:, OUTCOME] == ONGOING
+        if not ongoing.any():
+            outcomes: NDArray[np.int32] = states[:, OUTCOME].copy()
+            return outcomes
+        own = np.flatnonzero(ongoing & (states[:, TO_PLAY] == seat))
+        others = np.flatnonzero(ongoing & (states[:, TO_PLAY] != seat))
+        if len(own):
+            rows, used = np.ascontiguousarray(states[own]), np.ascontiguousarray(streams[own])
+            actions = np.ascontiguousarray(player.act(rows.copy(), used), np.int32)
+            streams[own] = used
+            legal = np.zeros(len(own), np.bool_)
+            legal_batch(game.rules, rows, actions, legal)
+            step_batch(game.rules, rows, np.where(legal, actions, -1).astype(np.int32))
+            rows[~legal, OUTCOME] = BLACK_WON + 1 - seat
+            states[own] = rows
+        if len(others):
+            rows = np.ascontiguousarray(states[others])
+            best = table.best_actions(rows)
+            drawn = np.where(best, rng.random(best.shape), -1.0).argmax(1)
+            step_batch(game.rules, rows, drawn.astype(np.int32))
+            states[others] = rows

@@ -1,0 +1,119 @@
+"""Saved tables: whole or not at all, for one game under one set of rules, and found again by name."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stonezoo
+from stonezoo.solve import Table, TableError
+from stonezoo.solve import graph as graph_module
+from stonezoo.solve.graph import FIRST_NODE, NUM_NODES, Builder
+from stonezoo.solve.table_file import FOLDER_VARIABLE, HEADER_BYTES, read_header
+from tests.stonezoo.solve.truth import CASES, truth_of
+
+DARA_3 = {"rows": 3, "columns": 3, "stones": 3}
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table.build(stonezoo.load_game("dara", **DARA_3, quiet_limit=3))
+
+
+def test_a_loaded_table_answers_as_the_one_that_was_saved(table: Table, tmp_path: Path) -> None:
+    truth = truth_of(CASES[5])
+    loaded = Table.load(table.game, table.save(tmp_path / "dara"), verify=True)
+    assert np.array_equal(loaded.values(truth.rows), truth.values)
+    assert np.array_equal(loaded.action_values(truth.rows), truth.action_values)
+    assert np.array_equal(loaded.distances(truth.rows), table.distances(truth.rows))
+    assert len(loaded) == len(table)
+
+
+def test_a_table_is_found_by_its_game_in_the_folder_of_the_environment(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "tables"))
+    path = table.save()
+    assert path == tmp_path / "tables" / "dara-3-3-3-standard-3.table"
+    assert len(Table.load(table.game)) == len(table)
+    with pytest.raises(TableError, match=r"no solved table at .*stonezoo solve rive --board-size 2 --save makes one"):
+        Table.load(stonezoo.load_game("rive", board_size=2))
+
+
+def test_the_header_says_what_the_file_holds(table: Table, tmp_path: Path) -> None:
+    header = read_header(table.save(tmp_path / "dara"))
+    assert (header["game"], header["rules_id"]) == ("dara", "dara/standard@1")
+    assert header["parameters"] == dict(table.game.parameters)
+    assert header["about"]["positions"] == len(table)
+    assert set(header["arrays"]) == {"check", "result", "need"}
+
+
+def test_a_table_of_other_rules_is_refused_with_both_names(table: Table, tmp_path: Path) -> None:
+    path = table.save(tmp_path / "dara")
+    other = stonezoo.load_game("dara", **DARA_3, quiet_limit=3, rules="no_drop_threes")
+    with pytest.raises(TableError, match=r"table of dara/standard@1 .*not of dara/no_drop_threes@1"):
+        Table.load(other, path)
+    with pytest.raises(TableError, match=r"'quiet_limit': 3.*'quiet_limit': 5"):
+        Table.load(stonezoo.load_game("dara", **DARA_3, quiet_limit=5), path)
+
+
+def test_a_table_of_an_older_version_of_the_rules_is_refused(table: Table, tmp_path: Path) -> None:
+    path = table.save(tmp_path / "dara")
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"dara/standard@1", b"dara/standard@0"))
+    with pytest.raises(TableError, match=r"dara/standard@0 .*not of dara/standard@1"):
+        Table.load(table.game, path)
+
+
+def test_files_that_are_no_whole_table_are_refused(table: Table, tmp_path: Path) -> None:
+    path = table.save(tmp_path / "dara")
+    data = path.read_bytes()
+    path.write_bytes(data[:-1])
+    with pytest.raises(TableError, match="not whole"):
+        Table.load(table.game, path)
+    path.write_bytes(b"something else")
+    with pytest.raises(TableError, match="no solved table"):
+        Table.load(table.game, path)
+    header = json.loads(data[:HEADER_BYTES].split(b"\n")[0])
+    path.write_bytes((json.dumps({**header, "format": "stonezoo-table@0"}) + "\n").encode().ljust(HEADER_BYTES, b"\0"))
+    with pytest.raises(TableError, match=r"format 'stonezoo-table@0'.*make the table again"):
+        Table.load(table.game, path)
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    Table.load(table.game, path)
+    with pytest.raises(TableError, match="damaged"):
+        Table.load(table.game, path, verify=True)
+
+
+def test_a_table_that_cannot_be_written_says_so_and_leaves_nothing(table: Table, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TableError, match="cannot write"):
+        table.save(tmp_path / "file" / "dara")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_interrupted_table_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = stonezoo.load_game("dara", rows=3, columns=4, stones=3)
+    whole = Table.build(game)
+    monkeypatch.setattr(graph_module, "BUDGET", 50)
+    first = Builder(game, 1 << 28)
+    first.add(game.initial_state().row[None])
+
+    def stop(graph: graph_module.Graph) -> None:
+        if graph.sizes[NUM_NODES] > len(whole) // 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        first.run(stop)
+    first.save(tmp_path / "partial")
+    assert first.graph.sizes[NUM_NODES] < len(whole)
+    second = Builder(game, 1 << 28)
+    second.load(tmp_path / "partial")
+    graph = second.run()
+    assert graph.sizes[NUM_NODES] - FIRST_NODE == len(whole)
+    assert Table.finish(second).action_values(game.initial_state().row[None])[0, :4].tolist() == [-1, 0, 0, -1]
+    other = Builder(stonezoo.load_game("dara", rows=3, columns=4, stones=3, quiet_limit=9), 1 << 28)
+    with pytest.raises(TableError, match="remove it to begin anew"):
+        other.load(tmp_path / "partial")
+    with pytest.raises(TableError, match="no finished table"):
+        Table.load(game, tmp_path / "partial")

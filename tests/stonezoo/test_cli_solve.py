@@ -1,0 +1,138 @@
+"""The command `stonezoo solve`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stonezoo.cli import main
+from stonezoo.cli import solve as solve_module
+from stonezoo.solve import Table
+from stonezoo.solve import graph as graph_module
+from stonezoo.solve.graph import NUM_NODES
+from stonezoo.solve.table_file import FOLDER_VARIABLE
+
+DARA = ["solve", "dara", "--rows", "3", "--columns", "4", "--stones", "3"]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "tables"))
+    return tmp_path / "tables"
+
+
+def solved(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    assert main([*arguments, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_it_prints_the_value_the_board_and_the_actions_by_value(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "rive", "--board-size", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "Black to act: win in 7" in out
+    assert "   - -\n  - + -\n   - -\n" in out
+    assert "loss in 11" in out
+    assert "215 positions" in out
+
+
+def test_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    found = solved(capsys, "solve", "rive", "--board-size", "2")
+    assert (found["value"], found["distance"], found["method"], found["positions"]) == (1, 7, "table", 215)
+    assert found["actions"]["b2"] == {"value": 1, "distance": 7}
+    assert found["rules_id"] == "rive/standard@1"
+    assert found["picture"] == [" - -", "- + -", " - -"]
+
+
+def test_a_position_is_searched_and_the_search_agrees_with_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    position = ["--position", "XO./O../..X b", "--memory", "1M"]
+    searched = solved(capsys, "solve", "resolve", "--board-size", "3", *position)
+    tabled = solved(capsys, "solve", "resolve", "--board-size", "3", *position, "--method", "table")
+    assert (searched["method"], tabled["method"]) == ("search", "table")
+    assert searched["value"] == tabled["value"]
+    values = {name: found["value"] for name, found in tabled["actions"].items()}
+    assert {name: found["value"] for name, found in searched["actions"].items()} == values
+
+
+def test_a_kept_table_is_asked_the_next_time(
+    capsys: pytest.CaptureFixture[str], own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = solved(capsys, *DARA, "--save")
+    path = own_folder / "dara-3-4-3-standard-100.table"
+    assert first["file"] == str(path)
+    assert path.exists()
+    monkeypatch.setattr(solve_module, "_make_table", None)
+    again = solved(capsys, *DARA, "--position", "X.../..../.... w hand=2,3")
+    assert (again["method"], again["value"]) == ("table", 1)
+
+
+def test_output_names_the_file(capsys: pytest.CaptureFixture[str], own_folder: Path, tmp_path: Path) -> None:
+    found = solved(capsys, *DARA, "--output", str(tmp_path / "mine"))
+    assert found["file"] == str(tmp_path / "mine")
+    assert not own_folder.exists()
+
+
+def test_an_interrupted_command_goes_on_where_it_was(
+    capsys: pytest.CaptureFixture[str], own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_module, "BUDGET", 50)
+    finish = Table.finish
+
+    def interrupted(builder: graph_module.Builder, **options: object) -> Table:
+        if not builder.waiting:  # only compiles
+            return finish(builder)
+
+        def stop(graph: graph_module.Graph) -> None:
+            if graph.sizes[NUM_NODES] > 4000:
+                raise KeyboardInterrupt
+
+        builder.run(stop)
+        raise AssertionError("it was to be interrupted")
+
+    monkeypatch.setattr(Table, "finish", interrupted)
+    assert main(DARA) == 130
+    assert "the same command goes on from" in capsys.readouterr().err
+    (partial,) = own_folder.iterdir()
+    monkeypatch.setattr(Table, "finish", finish)
+    assert main([*DARA, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert f"going on from {partial}" in captured.err
+    assert json.loads(captured.out)["positions"] == 7863
+    assert not partial.exists()
+
+
+def test_a_limit_of_memory_is_one_line_that_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "resolve", "--board-size", "5", "--memory", "2M"]) == 2
+    error = capsys.readouterr().err
+    assert "are needed to go on after" in error
+    assert "and the limit is 2 MB; allow more memory" in error
+
+
+def test_a_limit_of_nodes_ends_a_search(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["solve", "resolve", "--board-size", "5", "--method", "search", "--memory", "1M", "--max-nodes", "1000"]
+    assert main(arguments) == 1
+    assert "not solved after" in capsys.readouterr().err
+
+
+def test_nonsense_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", "rive", "--memory", "much"]) == 2
+    assert "'much' is no amount of memory, such as 4G or 500M" in capsys.readouterr().err
+    assert main(["solve", "rive", "--board-size", "2", "--position", "X b"]) == 2
+    assert "1 rows where this board has 3" in capsys.readouterr().err
+
+
+def test_limits_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*DARA, "--limits"]) == 0
+    out = capsys.readouterr().out
+    assert "From a limit of 6 on the start" in out
+    assert "from 11 on all positions have." in out
+    assert main(["solve", "rive", "--board-size", "2", "--limits"]) == 0
+    assert "there is no limit" in capsys.readouterr().out
+    found = solved(capsys, *DARA, "--limits")
+    assert (found["enough"], found["start_enough"]) == (11, 6)
+
+
+def test_slides_have_no_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    found = solved(capsys, *DARA, "--position", "XXO./.OX./O... b", "--memory", "1M")
+    assert found["picture"] == []
+    assert all("-" in name for name in found["actions"])

@@ -1,0 +1,242 @@
+"""The distance from perfect play, against values found by the slow referees' minimax."""
+
+import gzip
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stonezoo
+from stonezoo.core.game import ONGOING, OUTCOME
+from stonezoo.players import PlayerError
+from stonezoo.solve import ILLEGAL, Table
+from stonezoo.truth import (
+    Positions,
+    ProbeError,
+    Share,
+    all_positions,
+    load_probes,
+    own_positions,
+    play_perfect,
+    probe,
+    probe_names,
+    random_positions,
+    score,
+)
+from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
+from stonezoo.truth.measure import decided_player
+from stonezoo.truth.probes import digest_of, probes_for, save_probes
+
+SMALL = stonezoo.load_game("resolve", board_size=3)
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return Table.build(SMALL)
+
+
+class Oracular:
+    """Plays by the table: the best action, or the worst one."""
+
+    def __init__(self, table: Table, best: bool) -> None:
+        self.name = "best" if best else "worst"
+        self.table = table
+        self.best = best
+
+    def act(self, states: np.ndarray, streams: np.ndarray) -> np.ndarray:
+        values = self.table.action_values(states).astype(np.int32)
+        values = values if self.best else np.where(values == ILLEGAL, ILLEGAL, -values)
+        return values.argmax(1).astype(np.int32)
+
+    def assess(self, states: np.ndarray, streams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.act(states, streams), self.table.values(states) * (0.5 if self.best else -0.5)
+
+
+def test_perfect_play_scores_one_and_the_worst_play_nothing(table: Table) -> None:
+    best = score(Oracular(table, True), SMALL, table=table, count=300)
+    worst = score(Oracular(table, False), SMALL, table=table, count=300)
+    assert best.decisive == worst.decisive == 300
+    assert (best.optimal.value, worst.optimal.value) == (1.0, 0.0)
+    assert best.value_signs is not None
+    assert worst.value_signs is not None
+    assert (best.value_signs.value, worst.value_signs.value) == (1.0, 0.0)
+    assert sum(share.count for share in best.by_phase.values()) == 300
+    assert sum(share.count for share in best.by_distance.values()) == 300
+
+
+def test_uniform_play_has_the_share_that_is_computed(table: Table) -> None:
+    """Within four sigma on all decisive positions of the board."""
+    found = score("random", SMALL, table=table, positions="all")
+    assert found.positions > found.decisive > 3000
+    sigma = math.sqrt(found.uniform * (1 - found.uniform) / found.decisive)
+    assert abs(found.optimal.value - found.uniform) < 4 * sigma
+    assert found.uniform < found.uniform_everywhere
+    assert found.value_signs is None
+
+
+def test_all_positions_are_those_that_can_be_reached(table: Table) -> None:
+    """7,345 states, as the referee counts them, less those where the game is over."""
+    found = all_positions(SMALL, table)
+    assert (found.states[:, OUTCOME] == ONGOING).all()
+    assert len({row.tobytes() for row in found.states}) == len(found) == 6329
+    own = found.decisive
+    for lane in np.flatnonzero(own)[:50].tolist():
+        legal = found.values[lane][found.values[lane] != ILLEGAL]
+        assert legal.max() > legal.min()
+
+
+def test_a_sample_is_fixed_by_its_seed_and_holds_each_position_once(table: Table) -> None:
+    one, again, other = (random_positions(SMALL, table, 200, seed) for seed in (1, 1, 2))
+    assert np.array_equal(one.states, again.states)
+    assert not np.array_equal(one.states[:50], other.states[:50])
+    assert int(one.decisive.sum()) == 200
+    assert one.decisive[-1]
+    assert len({row.tobytes() for row in one.states}) == len(one)
+
+
+def test_own_positions_are_those_of_the_players_own_games(table: Table) -> None:
+    found = own_positions(SMALL, table, Oracular(table, True), 20, 0)
+    assert len(found)
+    assert ((found.states[:, OUTCOME] == ONGOING) & (found.values.max(1) > ILLEGAL)).all()
+
+
+def test_of_probabilities_the_highest_legal_one_counts(table: Table) -> None:
+    """A policy whose mass lies on the best action is perfect, though it would draw others too."""
+    rows: list[np.ndarray] = []
+
+    def hesitant(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        weights = np.full(SMALL.num_actions, 0.3)
+        weights[np.flatnonzero(mask)[-1]] = 0.4
+        weights[mask == 0] = 9.0  # what is illegal does not count
+        rows.append(weights)
+        return weights
+
+    player = decided_player(hesitant, SMALL)
+    state = SMALL.initial_state()
+    streams = np.array([[1, 1]], np.int64)
+    assert [int(player.act(state.row[np.newaxis], streams)[0]) for _ in range(20)] == [8] * 20
+    assert score(hesitant, SMALL, table=table, count=50).illegal == 0
+
+
+def test_illegal_actions_count_as_wrong(table: Table) -> None:
+    found = score(lambda observation, mask: int(np.flatnonzero(mask == 0)[0]) if (mask == 0).any() else -1, SMALL,
+                  table=table, count=60)  # fmt: skip
+    assert found.illegal == found.decisive == 60
+    assert found.optimal.value == 0.0
+
+
+def test_against_perfect_play_nobody_does_better_than_the_value(table: Table) -> None:
+    black, white = play_perfect(Oracular(table, True), SMALL, table, games=20)
+    assert (black.seat, black.value, black.wins) == (0, 1, 20)  # the first player wins
+    assert (white.seat, white.value, white.losses) == (1, -1, 20)
+    black, white = play_perfect("random", SMALL, table, games=30)
+    assert white.wins == 0
+    assert white.losses == 30
+    assert black.losses > 10
+    illegal = play_perfect(lambda observation, mask: -1, SMALL, table, games=4)
+    assert [seat.losses for seat in illegal] == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"positions": "some"}, r"positions='some' is none of sample, all, own"),
+        ({"count": 0}, r"count=0 must be at least 1"),
+    ],
+)
+def test_what_is_not_accepted_is_said(table: Table, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        score("random", SMALL, table=table, **options)
+    with pytest.raises(PlayerError, match="players are"):
+        score("nobody", SMALL, table=table)
+
+
+@pytest.mark.parametrize(("hits", "count", "low", "high"), [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634)])
+def test_intervals_are_wilsons(hits: int, count: int, low: float, high: float) -> None:
+    """Wilson (1927); the figures are those of the closed form."""
+    share = Share(hits, count)
+    assert (share.low, share.high) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_a_probe_set_reads_back_and_has_the_same_bytes_each_time(tmp_path: Path, table: Table) -> None:
+    made = from_sample(SMALL, table, Plan(count=100, seed=3))
+    for name in ("one", "two"):
+        save_probes(tmp_path / f"{name}.gz", made, source="a test", command="none")
+    one = tmp_path / "one.gz"
+    assert one.read_bytes() == (tmp_path / "two.gz").read_bytes()
+    found = load_probes(str(one))
+    assert found.game == SMALL
+    assert np.array_equal(found.positions.states, made.states)
+    assert np.array_equal(found.positions.values, made.values)
+    assert probe(Oracular(table, True), found).optimal.value == 1.0
+    assert probe(Oracular(table, True), found, limit=10).decisive == 10
+
+
+def test_a_damaged_or_foreign_probe_set_is_refused(tmp_path: Path, table: Table) -> None:
+    path = tmp_path / "probes.gz"
+    save_probes(path, from_sample(SMALL, table, Plan(count=20)), source="a test", command="none")
+    text = gzip.decompress(path.read_bytes()).decode()
+    flipped = text[:-2] + ("+" if text[-2] == "-" else "-") + "\n"
+    for wrong, message in [
+        (flipped, "do not have the digest"),
+        (text.replace("standard@1", "standard@2"), "made for resolve/standard@2"),
+        (text.replace("probes@1", "probes@9"), "its format is 'stonezoo/probes@9'"),
+    ]:
+        other = tmp_path / f"{abs(hash(message))}.gz"
+        other.write_bytes(gzip.compress(wrong.encode()))
+        with pytest.raises(ProbeError, match=message):
+            load_probes(str(other))
+    (tmp_path / "short.gz").write_bytes(path.read_bytes()[:100])
+    with pytest.raises(ProbeError, match="cannot be read"):
+        load_probes(str(tmp_path / "short.gz"))
+    with pytest.raises(ProbeError, match="no probe set 'resolve-99'"):
+        load_probes("resolve-99")
+
+
+def test_positions_of_good_players_are_solved_exactly(table: Table) -> None:
+    """Search finds what the table says, on positions of players' games; none is won at once, none has a twin."""
+    from stonezoo.players import make_player
+
+    made = from_games(SMALL, [make_player("uct:30", SMALL)], Plan(count=40, max_nodes=5_000, random_share=0.3))
+    assert 10 < len(made) <= 40
+    assert np.array_equal(made.values, table.action_values(made.states))
+    assert made.decisive.all()
+    for row, values in zip(made.states, made.values, strict=True):
+        for action in np.flatnonzero(values == 1).tolist():
+            state = SMALL.from_row(row)
+            state.step(action)
+            assert not state.terminated
+
+
+def test_positions_of_random_boards_are_solved_exactly() -> None:
+    from stonezoo.players import make_player
+
+    game = stonezoo.load_game("dara", rows=3, columns=3, stones=3)
+    made = from_boards(game, [make_player("random", game)], Plan(count=20, boards=3), 1 << 28)
+    assert len(made)
+    assert np.array_equal(made.values, Table.build(game).action_values(made.states))
+
+
+@pytest.mark.parametrize("name", probe_names())
+def test_shipped_sets_are_whole_and_decisive(name: str) -> None:
+    found = load_probes(name)
+    assert len(found) >= 300
+    assert found.positions.decisive.all()
+    assert len({row.tobytes() for row in found.positions.states}) == len(found)
+    assert found.about["command"].startswith("stonezoo make-probes ")
+    same = probes_for(found.game)
+    assert same is not None
+    assert same.game == found.game
+
+
+def test_the_digest_depends_on_every_line() -> None:
+    assert len({digest_of(lines) for lines in ([], ["a"], ["a", "b"], ["b", "a"], ["ab"])}) == 5
+
+
+def test_positions_of_another_game_are_refused(table: Table) -> None:
+    made = from_sample(SMALL, table, Plan(count=5))
+    assert isinstance(made, Positions)
+    with pytest.raises(ValueError, match="the positions are of"):
+        score("random", stonezoo.load_game("resolve", board_size=2), positions=made)

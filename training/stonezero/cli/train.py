@@ -1,0 +1,74 @@
+"""`stonezero train`, `quickstart` and `resume`: learning, and going on with it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stonezero.cli import train_sb3
+from stonezero.cli.command import RUN_DIR_HELP, Command, add_trust, interruptible, new_run_path, refuse
+
+if TYPE_CHECKING:
+    from stonezero.run import RunFolder
+
+QUICKSTART_CONFIG = "rive/quickstart"
+
+
+def _configure_train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("config", help=f"a path, or the name of one that ships, such as {QUICKSTART_CONFIG}")
+    parser.add_argument("--run-dir", type=Path, help=RUN_DIR_HELP)
+    add_trust(parser)
+
+
+def _configure_quickstart(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(config=QUICKSTART_CONFIG)
+    parser.add_argument("--run-dir", type=Path, help=RUN_DIR_HELP)
+
+
+def _configure_resume(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run_dir", type=Path, metavar="RUN", help="the run's folder")
+    add_trust(parser)
+
+
+def _train(chosen: argparse.Namespace, rest: list[str]) -> int:
+    from stonezero.config import ConfigError, load_config
+    from stonezero.run import RunFolder
+    from stonezoo.state import load_game
+
+    config = load_config(chosen.config, rest)
+    loop = config.loop
+    if loop.iterations is None and loop.max_minutes is None and loop.steps is None:
+        raise ConfigError(f"{chosen.config}: loop: set one of iterations, max_minutes and steps, or the run never ends")
+    try:
+        game = load_game(config.game.name, **config.game.parameters)
+    except ValueError as error:
+        raise ConfigError(f"{chosen.config}: game: {error}") from error
+    path = chosen.run_dir or new_run_path(config.game.name, chosen.config)
+    return _work(RunFolder.create(path, config, game.rules_id))
+
+
+def _resume(chosen: argparse.Namespace, rest: list[str]) -> int:
+    from stonezero.run import RunFolder, run_kind
+    from stonezoo.state import load_game
+
+    refuse(rest, "a run goes on with its own config")
+    if run_kind(chosen.run_dir) == train_sb3.COMMAND.name:
+        return train_sb3.resume(chosen.run_dir)
+    run = RunFolder.open(chosen.run_dir)
+    game = load_game(run.config.game.name, **run.config.game.parameters)
+    return _work(RunFolder.open(chosen.run_dir, game.rules_id))
+
+
+def _work(run: RunFolder) -> int:
+    from stonezero.loop import train
+    from stonezero.loop.report import new_console
+
+    return interruptible(lambda: train(run, new_console()), run.path)
+
+
+TRAIN = Command("train", "train a network as a config says, then evaluate it", _configure_train, _train)
+QUICKSTART = Command(
+    "quickstart", f"train {QUICKSTART_CONFIG}, about ten minutes on two cores", _configure_quickstart, _train
+)
+RESUME = Command("resume", "go on with a run that was stopped", _configure_resume, _resume)
