@@ -27,7 +27,8 @@ from stonezoo.solve.memory import read_memory
 from stonezoo.state import Game
 from stonezoo.truth import ProbeError, Truth, load_probes, play_perfect, probe, probe_names, score, truth_table
 from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
-from stonezoo.truth.measure import OWN_GAMES, SAMPLE, SOURCES, usable_table
+from stonezoo.truth.measure import OWN_GAMES, SAMPLE, SOURCES
+from stonezoo.truth.oracle import usable_oracle, usable_table
 from stonezoo.truth.probes import save_probes
 
 PLAYERS = "random,uct:100,uct:1000"
@@ -37,7 +38,8 @@ PLAIN_WIDTH = 120  # columns of a table when the output is no terminal
 def _configure_truth(parser: Parser) -> None:
     parser.description = (
         "Says how often players choose a best action on decisive positions of a solved game: those with a best action\n"
-        "and a worse one. Small games are solved on the spot, others need a table (stonezoo solve GAME --save)."
+        "and a worse one. Small games are solved on the spot, others once (stonezoo solve GAME --save); of a game\n"
+        "that is too large for a table, positions that a search can solve are taken, which are late ones."
     )
     parser.epilog = (
         "  stonezoo truth rive --board-size 3 --players random,uct:100,uct:1000\n"
@@ -68,7 +70,9 @@ def _run_truth(arguments: argparse.Namespace) -> int:
     count = arguments.count or (OWN_GAMES if arguments.positions == "own" else SAMPLE)
     with _clear_errors():
         players = [make_player(text, game) for text in arguments.players.split(",")]
-        table = usable_table(game)
+        whole = arguments.versus or arguments.positions == "all"
+        table = usable_table(game) if whole else None
+        oracle = usable_oracle(game) if table is None else table
         truths, versus = [], []
         with _bar() as progress:
             for player in players:
@@ -79,11 +83,11 @@ def _run_truth(arguments: argparse.Namespace) -> int:
                         positions=arguments.positions,
                         count=count,
                         seed=arguments.seed,
-                        table=table,
+                        table=oracle,
                         progress=progress(player.name),
                     )
                 )
-                if arguments.versus:
+                if arguments.versus and table is not None:
                     versus.append(play_perfect(player, game, table, games=arguments.versus, seed=arguments.seed))
     if arguments.json:
         told = [truth.to_dict() for truth in truths]
@@ -161,6 +165,14 @@ def _configure_make_of_game(parser: Parser) -> None:
     parser.add_argument(
         "--random-share", type=float, default=plan.random_share, help="of actions at random (default: %(default)s)"
     )
+    parser.add_argument(
+        "--opening-actions",
+        type=int,
+        default=plan.opening_actions,
+        metavar="N",
+        help="random actions that open a game, at most: with many, the players meet full boards before either has won "
+        "(default: %(default)s)",
+    )
     parser.add_argument("--seed", type=int, default=plan.seed, help="of everything (default: %(default)s)")
     parser.add_argument("--sample", action="store_true", help="positions of random games, from the game's table")
     parser.add_argument("--boards", type=positive, metavar="N", help="start on random boards with N stones each")
@@ -171,9 +183,12 @@ def _run_make(arguments: argparse.Namespace) -> int:
     game = chosen_game(arguments)
     if not 0 <= arguments.random_share < 1:
         raise CommandError(f"--random-share {arguments.random_share} must be in [0, 1)")
+    if arguments.opening_actions < 0:
+        raise CommandError(f"--opening-actions {arguments.opening_actions} must not be negative")
     plan = Plan(
         count=arguments.count,
         seed=arguments.seed,
+        opening_actions=arguments.opening_actions,
         random_share=arguments.random_share,
         per_game=arguments.per_game,
         max_nodes=arguments.max_nodes,

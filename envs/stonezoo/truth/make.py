@@ -14,8 +14,9 @@ from stonezoo.core.text import join_position
 from stonezoo.kernels.batch import legal_batch, step_batch, transform_batch
 from stonezoo.kernels.choose import random_batch
 from stonezoo.players import Player
-from stonezoo.solve import ILLEGAL, Search, SearchLimitError, Table
+from stonezoo.solve import Table
 from stonezoo.state import Game
+from stonezoo.truth.oracle import SearchOracle
 from stonezoo.truth.positions import Positions, join, random_positions
 
 LANES = 32  # games side by side
@@ -60,7 +61,7 @@ def from_games(game: Game, players: Sequence[Player], plan: Plan, progress: Prog
     Of each game as many positions as `plan.per_game` are drawn from those that `plan.max_nodes` can solve, which are
     its last ones. Symmetric positions count once.
     """
-    search = Search(game, symmetric=False)  # symmetric positions are rare where games are late
+    oracle = SearchOracle(game, plan.max_nodes)
     seen: set[bytes] = set()
     found: list[Positions] = []
     total, barren = 0, 0
@@ -69,7 +70,7 @@ def from_games(game: Game, players: Sequence[Player], plan: Plan, progress: Prog
         rng = np.random.default_rng([plan.seed, batch])
         new = 0
         for trace in play_games(game, players, plan, rng):
-            part = _solve_end(game, search, trace, plan.max_nodes)
+            part = _solve_end(game, oracle, trace)
             chosen = [
                 lane
                 for lane in rng.permutation(np.flatnonzero(part.decisive))
@@ -170,30 +171,18 @@ def _start(game: Game, plan: Plan, rng: np.random.Generator) -> NDArray[np.int32
     raise ValueError(f"{game!r} accepts none of {TRIED} random boards with {plan.boards} stones each")
 
 
-def _solve_end(game: Game, search: Search, trace: NDArray[np.int32], max_nodes: int) -> Positions:
+def _solve_end(game: Game, oracle: SearchOracle, trace: NDArray[np.int32]) -> Positions:
     """The last positions of a game that can be solved, backwards until one cannot."""
     states, values = [], []
     for row in trace[::-1]:
-        try:
-            values.append(_action_values(game, search, row, max_nodes))
-        except SearchLimitError:
+        found = oracle.solve(row)
+        if found is None:
             break
         states.append(row)
+        values.append(found)
     shape = (len(states), game.rules.state_size)
     actions = np.array(values, np.int8).reshape(len(states), game.num_actions)
     return Positions(game, "", np.array(states, np.int32).reshape(shape), actions, None)
-
-
-def _action_values(game: Game, search: Search, row: NDArray[np.int32], max_nodes: int) -> NDArray[np.int8]:
-    """The value of every action int8 [A]; SearchLimitError when together they take more than `max_nodes`."""
-    values = np.full(game.num_actions, ILLEGAL, np.int8)
-    last = search.nodes + max_nodes
-    for action in game.from_row(row).legal_actions.tolist():
-        after = row[np.newaxis].copy()
-        step_batch(game.rules, after, np.array([action], np.int32))
-        value = search.value(after[0], max(1, last - search.nodes))
-        values[action] = value if after[0, TO_PLAY] == row[TO_PLAY] else -value
-    return values
 
 
 def _wins_at_once(positions: Positions, lane: int) -> bool:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from stonezoo.core.game import PHASE
 from stonezoo.core.rng import new_streams
 from stonezoo.players import FunctionPlayer, Player, PlayerError, make_player
-from stonezoo.solve import ILLEGAL, MemoryLimitError, Table, TableError
+from stonezoo.solve import ILLEGAL, Table
 from stonezoo.state import Game
-from stonezoo.truth.positions import Oracle, Positions, all_positions, own_positions, random_positions
+from stonezoo.truth.oracle import Oracle, usable_oracle, usable_table
+from stonezoo.truth.positions import Positions, all_positions, own_positions, random_positions
 from stonezoo.truth.probes import ProbeSet, load_probes
 from stonezoo.truth.result import Share, Truth
 
@@ -24,7 +25,6 @@ SOURCES = ("sample", "all", "own")
 SAMPLE = 2_000  # decisive positions
 OWN_GAMES = 200
 BATCH = 256  # positions a call of the player
-BUILD_BYTES = 500_000_000  # a table that needs no more is built where none is saved
 DISTANCES = (1, 2, 3, 5, 9, 17, 33, 65, 129)  # where ranges of distances begin
 DRAWN_BELOW = 1 / 3  # a value this near to zero says draw
 
@@ -74,12 +74,14 @@ def score(
             be reached; `"own"`: all decisions of the player in `count` games against itself; or `Positions`.
         count: decisive positions of a sample, or own games.
         seed: of the sample, and of what the player draws.
-        table: what knows the values; by default the saved table of the game, or a new one where it is small.
+        table: what knows the values; by default the saved table of the game, a new one where it is small, else a search
+            that knows late positions: the result says so, and counts no others.
         progress: called as positions are done.
 
     Raises:
         PlayerError: `policy` stands for no player.
-        TableError: the game has no saved table and is too large to solve on the spot; the message says what makes one.
+        TableError: `"all"` of a game that has no saved table and is too large to solve on the spot; the message says
+            what makes one.
         ValueError: `positions` or `count` is not accepted.
     """
     player = decided_player(policy, game)
@@ -88,7 +90,7 @@ def score(
             raise ValueError(f"positions={positions!r} is none of {', '.join(SOURCES)}, nor are they Positions")
         if count < 1:
             raise ValueError(f"count={count} must be at least 1")
-        oracle = usable_table(game) if table is None else table
+        oracle = usable_oracle(game) if table is None else table
         if positions == "own":
             positions = own_positions(game, oracle, player, count, seed)
         elif positions == "sample":
@@ -126,21 +128,6 @@ def probe(
     if limit is not None:
         positions = positions.take(np.arange(min(limit, len(positions))))
     return measure(decided_player(policy, found.game), positions, seed=seed, progress=progress)
-
-
-def usable_table(game: Game) -> Table:
-    """The saved table of a game, or a new one where that is quick.
-
-    Raises:
-        TableError: there is none, and the game is too large to solve on the spot.
-    """
-    try:
-        return Table.load(game)
-    except TableError as missing:
-        try:
-            return Table.build(game, memory=BUILD_BYTES)
-        except MemoryLimitError:
-            raise missing from None
 
 
 def measure(player: Player, positions: Positions, *, seed: int = 0, progress: Progress | None = None) -> Truth:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,12 @@ from stonezoo.kernels.choose import random_batch
 from stonezoo.players import Player
 from stonezoo.solve import ILLEGAL, Table
 from stonezoo.state import Game
+from stonezoo.truth.oracle import Oracle, SearchOracle
 
 LANES = 256  # games side by side
 CHUNK = 4_096  # positions asked for at once
+SEARCHED = 64  # likewise, where each is solved by search
 MAX_POSITIONS = 5_000_000  # of "all": what fits into memory with ease
-
-
-class Oracle(Protocol):
-    """What knows values, such as a table."""
-
-    def action_values(self, states: NDArray[np.int32]) -> NDArray[np.int8]:
-        """Returns int8 [B, A]: 1, 0 or -1 for the player to act, ILLEGAL where an action is not legal."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -71,14 +65,18 @@ class Positions:
 
 
 def ask(game: Game, oracle: Oracle, states: NDArray[np.int32], source: str) -> Positions:
-    """The positions of rows [B, S], with what `oracle` says of them."""
+    """The positions of rows [B, S] with what `oracle` says of them, less those that it does not know."""
+    if isinstance(oracle, SearchOracle):
+        source += f", those that {oracle.max_nodes:,} nodes solve"
     values = [oracle.action_values(states[first : first + CHUNK]) for first in range(0, len(states), CHUNK)]
     distances = None
     if isinstance(oracle, Table):
         parts = [oracle.distances(states[first : first + CHUNK]) for first in range(0, len(states), CHUNK)]
         distances = np.concatenate([np.empty(0, np.int32), *parts])
     empty = np.empty((0, game.num_actions), np.int8)
-    return Positions(game, source, states, np.concatenate([empty, *values]), distances)
+    found = Positions(game, source, states, np.concatenate([empty, *values]), distances)
+    known = (found.values != ILLEGAL).any(1)
+    return found if known.all() else found.take(known)
 
 
 def all_positions(game: Game, table: Table) -> Positions:
@@ -123,15 +121,18 @@ def random_positions(game: Game, oracle: Oracle, count: int, seed: int) -> Posit
         rows = play(game, streams)
         fresh = [row for row in rng.permutation(rows) if not (row.tobytes() in seen or seen.add(row.tobytes()))]  # type: ignore[func-returns-value]
         barren = 0 if fresh else barren + 1
-        for first in range(0, len(fresh), CHUNK):
-            part = ask(game, oracle, np.array(fresh[first : first + CHUNK], np.int32), source)
+        chunk = SEARCHED if isinstance(oracle, SearchOracle) else CHUNK
+        for first in range(0, len(fresh), chunk):
+            part = ask(game, oracle, np.array(fresh[first : first + chunk], np.int32), source)
+            if not len(part):
+                continue
             which = np.cumsum(part.decisive)
             last = int(np.searchsorted(which, count - decisive)) + 1
             found.append(part.take(np.arange(min(last, len(part)))))
             decisive += int(found[-1].decisive.sum())
             if decisive >= count:
                 break
-    return join(game, source, found)
+    return join(game, found[0].source if found else source, found)
 
 
 def own_positions(

@@ -27,6 +27,7 @@ from stonezoo.truth import (
 )
 from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
 from stonezoo.truth.measure import decided_player
+from stonezoo.truth.oracle import SearchOracle
 from stonezoo.truth.probes import digest_of, probes_for, save_probes
 
 SMALL = stonezoo.load_game("resolve", board_size=3)
@@ -217,6 +218,18 @@ def test_positions_of_random_boards_are_solved_exactly() -> None:
     made = from_boards(game, [make_player("random", game)], Plan(count=20, boards=3), 1 << 28)
     assert len(made)
     assert np.array_equal(made.values, Table.build(game).action_values(made.states))
+
+
+def test_without_a_table_late_positions_are_solved_by_search(table: Table) -> None:
+    """What the search says is what the table says, and positions that it gives up are not counted."""
+    oracle = SearchOracle(SMALL, max_nodes=60)
+    found = random_positions(SMALL, oracle, 60, 5)
+    assert "those that 60 nodes solve" in found.source
+    assert int(found.decisive.sum()) == 60
+    assert np.array_equal(found.values, table.action_values(found.states))
+    assert oracle.solve(SMALL.initial_state().row) is None
+    assert (oracle.action_values(SMALL.initial_state().row[np.newaxis]) == ILLEGAL).all()
+    assert SearchOracle(SMALL).solve(SMALL.initial_state().row) is not None
 
 
 @pytest.mark.parametrize("name", probe_names())

@@ -1,0 +1,83 @@
+"""What knows the values of actions: a table, or a search that may give up."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stonezoo.core.game import TO_PLAY
+from stonezoo.kernels.batch import step_batch
+from stonezoo.solve import ILLEGAL, MemoryLimitError, Search, SearchLimitError, Table, TableError
+from stonezoo.state import Game
+
+MAX_NODES = 30_000  # of a search for all actions of one position
+BUILD_BYTES = 500_000_000  # a table that needs no more is built where none is saved
+
+
+class Oracle(Protocol):
+    """What knows values, such as a table."""
+
+    def action_values(self, states: NDArray[np.int32]) -> NDArray[np.int8]:
+        """Returns int8 [B, A]: 1, 0 or -1 for the player to act, ILLEGAL where an action is not legal.
+
+        A row is ILLEGAL throughout where the oracle does not know.
+        """
+        ...
+
+
+class SearchOracle:
+    """Solves every position it is asked for by search, and gives up on those that take more than `max_nodes`."""
+
+    def __init__(self, game: Game, max_nodes: int = MAX_NODES) -> None:
+        """The transposition table, of 1 GB at most, is kept between questions."""
+        self.game = game
+        self.max_nodes = max_nodes
+        self._search = Search(game, symmetric=False)  # symmetric positions are rare where games are late
+
+    def action_values(self, states: NDArray[np.int32]) -> NDArray[np.int8]:
+        """Returns int8 [B, A]; see `Oracle.action_values`."""
+        values = np.full((len(states), self.game.num_actions), ILLEGAL, np.int8)
+        for lane, row in enumerate(states):
+            found = self.solve(row)
+            if found is not None:
+                values[lane] = found
+        return values
+
+    def solve(self, row: NDArray[np.int32]) -> NDArray[np.int8] | None:
+        """Returns the value of every action of one state int8 [A], or None when it gives up."""
+        values = np.full(self.game.num_actions, ILLEGAL, np.int8)
+        last = self._search.nodes + self.max_nodes
+        for action in self.game.from_row(row).legal_actions.tolist():
+            after = row[np.newaxis].copy()
+            step_batch(self.game.rules, after, np.array([action], np.int32))
+            try:
+                value = self._search.value(after[0], max(1, last - self._search.nodes))
+            except SearchLimitError:
+                return None
+            values[action] = value if after[0, TO_PLAY] == row[TO_PLAY] else -value
+        return values
+
+
+def usable_table(game: Game) -> Table:
+    """The saved table of a game, or a new one where that is quick.
+
+    Raises:
+        TableError: there is none, and the game is too large to solve on the spot.
+    """
+    try:
+        return Table.load(game)
+    except TableError as missing:
+        try:
+            return Table.build(game, memory=BUILD_BYTES)
+        except MemoryLimitError:
+            raise missing from None
+
+
+def usable_oracle(game: Game) -> Table | SearchOracle:
+    """The table of a game, saved or quickly built, else a search that knows late positions."""
+    try:
+        return usable_table(game)
+    except TableError:
+        return SearchOracle(game)
