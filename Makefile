@@ -57,6 +57,13 @@ bench: install ## how fast this machine plays, searches and steps
 	    echo "$(bin)/python $$script"; $(bin)/python $$script; \
 	done
 
+.PHONY: bench-gpu
+bench-gpu: install ## where a training run's time goes on a GPU (under 8 minutes)
+	@set -e; for config in rive/quickstart resolve/5 dara/base; do \
+	    command="stonezero bench $$config --seconds 45 --set.device.kind cuda $(ARGS)"; \
+	    echo "$$command"; $(bin)/python -m $$command; \
+	done
+
 .PHONY: solutions
 solutions: install ## solve the small boards anew and write docs/solutions.md (an hour)
 	$(bin)/python benchmarks/solutions.py $(ARGS)

@@ -100,7 +100,7 @@ def warm_up(game: str) -> None:
 
 def matches(folder: Path, game: str, trainer: str, seed: int, minutes: float, games: int) -> Iterator[dict[str, Any]]:
     """The rows of one network: an opponent each, with search and without."""
-    state = load_training_state(folder / "state" / "training.pt")
+    state = load_training_state(max((folder / "state").glob("training*.pt")))  # the newest
     evaluation = evaluate_checkpoint(
         folder,
         device=DeviceConfig(kind="cpu", threads=1, precision="fp32"),

@@ -37,8 +37,27 @@ value of the action there: `+` win, `=` draw, `-` loss. "win in 7" counts action
 fast and the loser as slow as they can be. Positions that are symmetric, or that differ only in the count of endless
 play, are one position.
 
-Hardware: {hardware}; one core, shared with other work, so that seconds are upper bounds.
-Memory is the most that the process held, Python and compiled code (about 200 MB) included.
+Hardware: {hardware}.
+One core, shared with other work: "seconds" is how long solving took, "processor" the processor seconds of the whole
+process, with Python's start (1 s) and, where it was the first of its game, compilation (10 s). Memory is the most that
+the process held, Python and compiled code (about 200 MB) included.
+"""
+
+HEAD = """
+| board | value | size | actions | seconds | processor | memory |
+| --- | --- | ---: | ---: | ---: | ---: | ---: |
+"""
+
+TOO_LARGE = """
+## What is too large for a table
+
+Rive 3: `stonezoo solve rive --board-size 3 --method table --memory 9G` had found 95.9 million positions and 629 million
+actions between them when it was stopped, and was not at the end; the search above needs no table of all positions.
+
+Dara 4 x 5 with 6 stones: there are 495 million placements of 3 to 6 stones each in the slide phase and 274 million in
+the drop phase, a quarter of them up to symmetry (binomials; runs of four and captures under way not looked at): 190
+million positions, where a table takes at most 134 million, at about 60 bytes and 7 actions of 8 bytes each while it is
+made.
 """
 
 LIMITS = """
@@ -51,6 +70,10 @@ The default limits, n² and 100, are far beyond on all of these boards.
 
 | board | start | all positions | drawn by limit 1 | by limit 4 | positions not drawn |
 | --- | ---: | ---: | ---: | ---: | ---: |
+"""
+
+AFTER_LIMITS = """
+`stonezoo solve GAME ... --limits` shows one row in full, and makes those that are not here, in minutes.
 """
 
 
@@ -101,16 +124,17 @@ def summary(found: dict[str, Any]) -> str:
     count = f"{found['positions']:,} positions" if "positions" in found else f"{found['nodes']:,} nodes"
     edges = f"{found['edges']:,}" if "edges" in found else ""
     memory = f"{found['peak_memory'] / 1e6:,.0f} MB"
-    return f"| {title(found)} | {outcome(found)} | {count} | {edges} | {found['seconds']:,.1f} | {memory} |\n"
+    times = f"{found['seconds']:,.1f} | {found['processor_seconds']:,.1f}"
+    return f"| {title(found)} | {outcome(found)} | {count} | {edges} | {times} | {memory} |\n"
 
 
 def write_page(data: dict[str, Any]) -> None:
     """Writes the page."""
     text = INTRODUCTION.format(hardware=data["hardware"])
-    text += "\n| board | value | size | actions | seconds | memory |\n| --- | --- | ---: | ---: | ---: | ---: |\n"
+    text += HEAD
     boards = [command for command in BOARDS if command in data["boards"]]
     text += "".join(summary(data["boards"][command]) for command in boards)
-    text += LIMITS
+    text += TOO_LARGE + LIMITS
     for command in LIMITED:
         if (found := data["limits"].get(command)) is not None:
             looks = found["looks"]
@@ -119,15 +143,20 @@ def write_page(data: dict[str, Any]) -> None:
                 f"| {title(found)} | {found['start_enough']} | {found['enough']} | {drawn[0]} | {drawn[1]} "
                 f"| {found['decided']:,} |\n"
             )
-    text += "\n`stonezoo solve GAME ... --limits` shows one row in full.\n\n## Board by board\n"
+    text += AFTER_LIMITS + "\n## Board by board\n"
     text += "".join(section(command, data["boards"][command]) for command in boards)
     PAGE.write_text(text, encoding="utf-8")
+
+
+def _keep(data: dict[str, Any]) -> None:
+    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", metavar="TEXT", help="solve anew only commands that hold TEXT")
     parser.add_argument("--page", action="store_true", help="solve nothing: write the page from what is kept")
+    parser.add_argument("--no-limits", action="store_true", help="leave the limits on endless play as they are kept")
     arguments = parser.parse_args()
     data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"boards": {}, "limits": {}}
     if not arguments.page:
@@ -138,9 +167,10 @@ def main() -> None:
                 if arguments.only in command:
                     data["boards"][command] = run(command + OPTIONS.get(command, ""))
                     data["boards"][command].pop("file", None)
-                    if command in LIMITED:
+                    _keep(data)
+                    if command in LIMITED and not arguments.no_limits:
                         data["limits"][command] = run(command + " --limits")
-                    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+                        _keep(data)
     write_page(data)
 
 

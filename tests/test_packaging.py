@@ -95,8 +95,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_both_packages_and_all_configs_and_checkpoints_and_nothing_else(wheel: Path) -> None:
     files = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in files if ".dist-info/" not in name} == {"stonezoo", "stonezero"}
-    assert {"stonezoo/py.typed", "stonezero/py.typed", "stonezoo/__init__.py", "stonezero/cli/__init__.py"} <= set(files)
+    assert {"stonezoo/py.typed", "stonezero/py.typed", "stonezoo/__init__.py", "stonezero/cli/__init__.py"} <= set(
+        files
+    )
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in files)
+    probes = {f"stonezoo/truth/data/{path.name}" for path in (ROOT / "envs/stonezoo/truth/data").iterdir()}
+    assert probes
+    assert probes <= set(files)
     for kind in ("configs", "checkpoints"):
         shipped = {f"stonezero/_data/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / kind).rglob("*.*")}
         assert shipped

@@ -74,14 +74,19 @@ def test_train_resume_evaluate_and_match_work_on_one_run(
     assert json.loads(capsys.readouterr().out)["games"] == 4
 
 
-def test_a_torn_training_state_is_named_in_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_run_whose_states_are_all_torn_names_them_in_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     run = tmp_path / "run"
     assert main(["train", *SMOKE, "--run-dir", str(run)]) == 0
-    state = run / "state" / "training.pt"
-    state.write_bytes(state.read_bytes()[:1000])
+    states = sorted((run / "state").glob("training-*.pt"))
+    assert len(states) == 2
+    for state in states:
+        state.write_bytes(state.read_bytes()[:1000])
     capsys.readouterr()
     assert main(["resume", str(run)]) == 2
-    assert "training.pt" in error_of(capsys)
+    message = error_of(capsys)
+    assert all(state.name in message for state in states)
 
 
 def test_ctrl_c_says_how_to_go_on(

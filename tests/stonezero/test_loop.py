@@ -12,12 +12,13 @@ import pytest
 import torch
 from rich.console import Console
 
-from stonezero import loop
-from stonezero.checkpoint import latest_checkpoint, load_checkpoint, load_training_state
+from stonezero.checkpoint import latest_checkpoint, load_checkpoint
+from stonezero.chunks import chunk_files, read_chunk
 from stonezero.config import Config, load_config
 from stonezero.loop import Reporter, Trainer, read_evaluation, train
 from stonezero.loop.report import clock
 from stonezero.run import RunError, RunFolder
+from stonezero.storage import newest_state
 from stonezoo import load_game
 from stonezoo.record import read_records
 from stonezoo.solve import Table
@@ -46,11 +47,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def weights(run: RunFolder) -> dict[str, Any]:
-    return load_training_state(run.state / "training.pt")["learner"]["network"]
+    return newest_state(run.state)["learner"]["network"]
 
 
 def test_a_run_leaves_checkpoints_records_rows_and_an_evaluation(finished: RunFolder) -> None:
-    state = load_training_state(finished.state / "training.pt")
+    state = newest_state(finished.state)
     newest = latest_checkpoint(finished.checkpoints)
     assert newest is not None
     checkpoint = load_checkpoint(newest, load_game("rive", board_size=2))
@@ -61,7 +62,10 @@ def test_a_run_leaves_checkpoints_records_rows_and_an_evaluation(finished: RunFo
         records = list(read_records(text.splitlines(keepends=True)))
         assert 0 < len(records) <= finished.config.selfplay.record_games
     assert state["iteration"] == 3
-    rows = sum(len(np.load(file)["value"]) for file in finished.state.glob("rows-*.npz"))
+    game = load_game("rive", board_size=2)
+    games = [finished for _, path in chunk_files(finished.state) for finished in read_chunk(path, game)]
+    rows = sum(len(finished.samples or ()) for finished in games)
+    assert len(games) == state["games"]
     assert rows == state["total_rows"] >= 180
     evaluation = read_evaluation(finished.path)
     assert evaluation is not None
@@ -132,30 +136,6 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     assert without_ids[0] == without_ids[1]
 
 
-def test_rows_written_after_the_last_training_state_are_played_again(
-    finished: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = new_run(tmp_path / "run")
-    count = 0
-
-    def killed(*args: Any) -> None:
-        nonlocal count
-        count += 1
-        if count == 2:
-            raise KeyboardInterrupt
-        save(*args)
-
-    save = loop.trainer.save_training_state
-    with monkeypatch.context() as patch:
-        patch.setattr(loop.trainer, "save_training_state", killed)
-        with pytest.raises(KeyboardInterrupt):
-            train(run, silent())
-    assert len(list(run.state.glob("rows-*.npz"))) == 2
-    train(RunFolder.open(run.path), silent())
-    expected = weights(finished)
-    assert all(torch.equal(tensor, expected[name]) for name, tensor in weights(run).items())
-
-
 def test_a_finished_run_is_not_trained_or_evaluated_again(finished: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Trainer, "_iterate", lambda self: pytest.fail("trained again"))
     monkeypatch.setattr(Trainer, "evaluate", lambda self: pytest.fail("evaluated again"))
@@ -165,7 +145,7 @@ def test_a_finished_run_is_not_trained_or_evaluated_again(finished: RunFolder, m
 def test_a_limit_in_learner_steps_is_kept_exactly(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run", "loop.iterations=null", "loop.steps=25")
     train(run, silent())
-    assert load_training_state(run.state / "training.pt")["learner"]["steps"] == 25
+    assert newest_state(run.state)["learner"]["steps"] == 25
 
 
 def test_two_trainers_do_not_share_a_folder(tmp_path: Path) -> None:

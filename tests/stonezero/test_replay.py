@@ -1,4 +1,3 @@
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 
 from stonezero.config import ReplayConfig
-from stonezero.replay import Batch, ReplayBuffer, ReplayError, Samples, restore_rng, rng_state, window_size
+from stonezero.replay import Batch, ReplayBuffer, Samples, restore_rng, rng_state, window_size
 
 CELLS = 4
 ACTIONS = CELLS + 1  # a cell, or to pass
@@ -147,83 +146,29 @@ def test_an_action_moves_to_where_the_table_says() -> None:
     assert turned[0].argmax() == GAME.symmetries[1].actions[0] == 1
 
 
-def test_sampling_goes_on_from_a_saved_generator_and_buffer(tmp_path: Path) -> None:
+def test_sampling_goes_on_from_a_filled_buffer_and_a_saved_generator() -> None:
     buffer, rng = make_buffer(symmetries=True, capacity=64), np.random.default_rng(5)
     buffer.add(make_samples(50))
-    buffer.save(tmp_path)
     buffer.sample(8, rng)
     buffer.add(make_samples(60, 50))
-    buffer.save(tmp_path)
-    buffer.save(tmp_path)
     state = rng_state(rng)
     again = make_buffer(symmetries=True, capacity=64)
-    again.load(tmp_path, total_rows=110)
+    again.begin(buffer.first_row)
+    again.add(buffer.latest(64))
     assert (again.total_rows, len(again), again.window) == (110, 64, buffer.window)
     assert_same(again.sample(32, restore_rng(state)), buffer.sample(32, rng))
 
 
-def test_chunks_out_of_reach_are_deleted(tmp_path: Path) -> None:
+def test_a_buffer_that_lost_its_past_draws_only_what_it_has() -> None:
     buffer = make_buffer(capacity=20)
-    for first in range(0, 100, 10):
-        buffer.add(make_samples(10, first))
-        buffer.save(tmp_path)
-        buffer.prune(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows-000000000080.npz", "rows-000000000090.npz"]
-    again = make_buffer(capacity=20)
-    again.load(tmp_path)
-    np.testing.assert_array_equal(again.latest(20).states, buffer.latest(20).states)
-    assert again.total_rows == 100
-
-
-def test_a_buffer_that_lost_its_past_draws_only_what_it_has(tmp_path: Path) -> None:
-    buffer = make_buffer(capacity=20)
-    for first in range(0, 100, 10):
-        buffer.add(make_samples(10, first))
-        buffer.save(tmp_path)
-    buffer.prune(tmp_path)
-    again = make_buffer(capacity=20)
-    again.load(tmp_path, total_rows=90)
-    assert (again.total_rows, len(again), again.window) == (90, 10, 10)
-    assert set(again.sample(200, np.random.default_rng(0)).version) == set(range(80, 90))
-
-
-def test_rows_after_the_training_state_are_dropped(tmp_path: Path) -> None:
-    buffer = make_buffer()
-    for first in range(0, 30, 10):
-        buffer.add(make_samples(10, first))
-        buffer.save(tmp_path)
-    again = make_buffer()
-    again.load(tmp_path, total_rows=20)
-    assert again.total_rows == 20
-    again.add(make_samples(3, 20))
-    again.save(tmp_path)
-    last = make_buffer()
-    last.load(tmp_path, total_rows=23)
-    assert last.total_rows == 23
-
-
-def test_a_torn_chunk_is_refused_by_name(tmp_path: Path) -> None:
-    buffer = make_buffer()
-    buffer.add(make_samples(200))
-    buffer.save(tmp_path)
-    path = next(tmp_path.iterdir())
-    whole = path.read_bytes()
-    for damaged in (whole[:-40], whole[: len(whole) // 2], b"", whole[:600] + bytes(50) + whole[650:]):
-        path.write_bytes(damaged)
-        with pytest.raises(ReplayError, match=r"rows-000000000000\.npz"):
-            make_buffer().load(tmp_path)
-
-
-def test_missing_rows_are_an_error(tmp_path: Path) -> None:
-    buffer = make_buffer()
-    for first in range(0, 30, 10):
-        buffer.add(make_samples(10, first))
-        buffer.save(tmp_path)
-    (tmp_path / "rows-000000000010.npz").unlink()
-    with pytest.raises(ReplayError, match="rows 10 to 20 are missing"):
-        make_buffer().load(tmp_path)
-    with pytest.raises(ReplayError, match="rows 10 to 20 are missing"):
-        make_buffer().load(tmp_path, total_rows=40)
+    buffer.begin(80)
+    with pytest.raises(ValueError, match="is empty"):
+        buffer.sample(1, np.random.default_rng(0))
+    buffer.add(make_samples(10, 80))
+    assert (buffer.total_rows, buffer.first_row, len(buffer), buffer.window) == (90, 80, 10, 10)
+    assert set(buffer.sample(200, np.random.default_rng(0)).version) == set(range(80, 90))
+    with pytest.raises(ValueError, match="only an empty buffer"):
+        buffer.begin(0)
 
 
 def test_reuse_is_held() -> None:

@@ -6,6 +6,7 @@ run's resolved configuration) and `card.md` (for people). Training state lives a
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import pickle
@@ -25,6 +26,8 @@ from stonezero.networks import NetworkSpec, build_network
 from stonezero.run import write_atomic, write_folder_atomic
 
 FORMAT = "stonezero/1"
+_STATE_END = re.compile(rb"\nstonezero training state, sha256 ([0-9a-f]{64})\n\Z")
+_STATE_END_LENGTH = 100  # bytes, more than it has
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.yaml", "card.md"
 _NAME = re.compile(r"step-(\d{8})")
 
@@ -63,6 +66,7 @@ def save_checkpoint(
         "rules_id": rules_id,
         "version": str(version),
         "spec": json.dumps(spec.to_dict()),
+        "sha256": _digest_weights(tensors),
     }
 
     def fill(folder: Path) -> None:
@@ -103,6 +107,9 @@ def load_checkpoint(path: str | Path, game: Any = None, rules_id: str | None = N
         spec = here
     try:
         weights = safetensors.torch.load_file(path / WEIGHTS)
+        # Checkpoints of the first days have none.
+        if "sha256" in metadata and metadata["sha256"] != _digest_weights(weights):
+            raise ValueError(f"{WEIGHTS} is not what was written: its digest differs")
         network = build_network(config.network, spec, seed=0)
         network.load_state_dict(weights)
     except (safetensors.SafetensorError, RuntimeError, OSError, ValueError) as error:
@@ -134,14 +141,21 @@ def default_card(config: Config, rules_id: str, version: int) -> str:
 
 
 def save_training_state(path: str | Path, state: Mapping[str, Any]) -> None:
-    """Write tensors, numbers, texts, lists and dicts to one file, whole or not at all.
+    """Write tensors, numbers, texts, lists and dicts to one file with a digest, whole or not at all.
 
     Raises ValueError when something else is in the state: `load_training_state` would refuse it.
     """
+    write_atomic(path, pack_training_state(state))
+
+
+def pack_training_state(state: Mapping[str, Any]) -> bytes:
+    """The bytes that `save_training_state` writes: torch's own format, then a line with its digest."""
     _check_plain(state, "state")
     file = io.BytesIO()
     torch.save(dict(state), file)
-    write_atomic(path, file.getvalue())
+    content = file.getvalue()
+    # torch does not compare the checksums in its own format.
+    return content + f"\nstonezero training state, sha256 {hashlib.sha256(content).hexdigest()}\n".encode()
 
 
 def load_training_state(path: str | Path) -> dict[str, Any]:
@@ -150,11 +164,26 @@ def load_training_state(path: str | Path) -> dict[str, Any]:
     Raises CheckpointError when the file is missing or torn.
     """
     try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{path}: not a whole training state: {error.strerror}") from error
+    return unpack_training_state(data, str(path))
+
+
+def unpack_training_state(data: bytes, source: str) -> dict[str, Any]:
+    """What `pack_training_state` packed, on the processor. CheckpointError, which names `source`, when it is torn."""
+    end = _STATE_END.search(data, max(0, len(data) - _STATE_END_LENGTH))
+    if end is None:
+        raise CheckpointError(f"{source}: not a whole training state: it has no digest at its end")
+    content = data[: end.start()]
+    if hashlib.sha256(content).hexdigest() != end.group(1).decode():
+        raise CheckpointError(f"{source}: not a whole training state: its digest differs")
+    try:
+        state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        raise CheckpointError(f"{path}: not a whole training state: {' '.join(str(error).split())[:300]}") from error
+        raise CheckpointError(f"{source}: not a whole training state: {' '.join(str(error).split())[:300]}") from error
     if not isinstance(state, dict):
-        raise CheckpointError(f"{path}: not a training state: it holds a {type(state).__name__}")
+        raise CheckpointError(f"{source}: not a training state: it holds a {type(state).__name__}")
     return state
 
 
@@ -170,6 +199,16 @@ def _read_metadata(path: Path) -> dict[str, str]:
     if metadata.get("format") != FORMAT:
         raise CheckpointError(f"{file}: its format is {metadata.get('format')!r}, this version reads {FORMAT!r}")
     return metadata
+
+
+def _digest_weights(tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 of names, types, shapes and values, which safetensors does not check."""
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _check_plain(value: Any, where: str) -> None:

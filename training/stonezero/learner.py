@@ -79,7 +79,8 @@ class Learner:
 
         Keys: loss, policy_loss (cross-entropy, nats), policy_kl (search policy against prior), value_loss (squared
         error), prior_entropy, target_entropy, value_mean, outcome_mean, value_calibration_error, value_correlation,
-        grad_norm (before clipping), lr, replay_age (mean, rows).
+        grad_norm (before clipping), grad_clipped (1 where it was clipped), lr, replay_age (mean, rows),
+        replay_age_steps (mean, learner steps since the weights that played the rows).
 
         Raises FloatingPointError, with the weights as they were, when the loss or its gradient is not finite.
         """
@@ -123,8 +124,10 @@ class Learner:
             "value_calibration_error": calibration_error(value, outcome),
             "value_correlation": _correlation(value, outcome),
             "grad_norm": grad_norm,
+            "grad_clipped": float(grad_norm > self.config.clip_norm),
             "lr": lr,
             "replay_age": float(np.mean(batch.age)),
+            "replay_age_steps": self.steps - 1 - float(np.mean(batch.version)),
         }
 
     def learning_rate(self, step: int) -> float:

@@ -1,33 +1,23 @@
 """Recent positions of self-play, and training batches drawn from them.
 
 Rows are kept as states, not as observations: observations are made when a batch is drawn, after each row has been
-turned by a symmetry of the board.
+turned by a symmetry of the board. The buffer itself is never stored: `stonezero.chunks` fills it again from games.
 """
 
 from __future__ import annotations
 
-import io
-import itertools
-import re
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stonezero.config import ReplayConfig
-from stonezero.run import write_atomic
 
 States = NDArray[np.int32]
 Observe = Callable[[States, NDArray[np.float32]], Any]
 Transform = Callable[[States, NDArray[np.int32], States], Any]
-
-_CHUNK_NAME = "rows-{:012d}.npz"  # the number of the chunk's first row since the run began
-_CHUNK_PATTERN = re.compile(r"rows-(\d{12})\.npz")
 
 
 class ReplayError(ValueError):
@@ -46,6 +36,15 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __getitem__(self, rows: slice) -> Samples:
+        return Samples(
+            self.states[rows],
+            self.search_policy[rows],
+            self.legal_action_mask[rows],
+            self.value[rows],
+            self.version[rows],
+        )
 
     @staticmethod
     def concatenate(parts: Sequence[Samples]) -> Samples:
@@ -106,15 +105,28 @@ class ReplayBuffer:
         self._sources = np.array([np.argsort(table) for table in tables], np.int64).reshape(-1, self._num_actions)
         self._rings: dict[str, NDArray[Any]] = {}
         self._first_row = 0  # rows before it were never here: a resumed run does not load all of its past
-        self._saved_rows = 0
 
     def __len__(self) -> int:
         return min(self.total_rows - self._first_row, self.config.capacity)
 
     @property
+    def first_row(self) -> int:
+        """The oldest row that is here, counted since the run began."""
+        return self.total_rows - len(self)
+
+    @property
     def window(self) -> int:
         """The rows that batches are drawn from, the latest ones (Wu 2019, section 3)."""
         return min(len(self), window_size(self.total_rows, self.config))
+
+    def begin(self, first_row: int) -> None:
+        """Say that the first row of this empty buffer will be number `first_row` of the run.
+
+        Raises ValueError when the buffer is not empty.
+        """
+        if len(self):
+            raise ValueError("only an empty buffer can begin elsewhere")
+        self.total_rows = self._first_row = first_row
 
     def add(self, samples: Samples) -> None:
         """Append rows; the oldest make room.
@@ -124,7 +136,7 @@ class ReplayBuffer:
         count = len(samples)
         if count == 0:
             return
-        _check_samples(samples, self._num_actions)
+        check_samples(samples, self._num_actions)
         if not self._rings:
             self._allocate(samples.states.shape[1])
         if samples.states.shape[1] != self._rings["states"].shape[1]:
@@ -144,7 +156,7 @@ class ReplayBuffer:
 
         Raises ValueError when the buffer is empty.
         """
-        if self.total_rows == 0:
+        if len(self) == 0:
             raise ValueError("the replay buffer is empty")
         age = rng.integers(self.window, size=batch_size)  # 0: the latest row
         slots = (self.total_rows - 1 - age) % self.config.capacity
@@ -201,57 +213,6 @@ class ReplayBuffer:
             version=self._rings["version"][slots],
         )
 
-    def save(self, folder: Path) -> None:
-        """Write the rows that are not on the disk yet as one chunk."""
-        fresh = min(self.total_rows - self._saved_rows, len(self))
-        if fresh:
-            first = self.total_rows - fresh
-            samples = self.latest(fresh)
-            file = io.BytesIO()
-            np.savez_compressed(
-                file,
-                states=samples.states,
-                search_policy=samples.search_policy,
-                mask=np.packbits(np.asarray(samples.legal_action_mask, np.bool_), axis=1),
-                value=samples.value,
-                version=samples.version,
-            )
-            write_atomic(folder / _CHUNK_NAME.format(first), file.getvalue())
-            self._saved_rows = self.total_rows
-
-    def prune(self, folder: Path) -> None:
-        """Delete the chunks out of reach. To be called once the training state that counts them out is on the disk."""
-        chunks = _chunks(folder)
-        for (_, path), (following, _) in itertools.pairwise(chunks):
-            if following <= self.total_rows - self.config.capacity:
-                path.unlink()
-
-    def load(self, folder: Path, total_rows: int | None = None) -> None:
-        """Read the chunks in a folder into this empty buffer.
-
-        `total_rows` is the count at which the training state was saved: rows after it are dropped and their chunks
-        deleted, since the resumed run will play others in their place.
-
-        Raises ReplayError that names the file when one is torn or rows are missing.
-        """
-        if self.total_rows:
-            raise ValueError("only an empty buffer can be loaded")
-        for first, path in _chunks(folder):
-            if total_rows is not None and first >= total_rows:
-                path.unlink()
-                continue
-            samples = _read_chunk(path, self._num_actions)
-            if self.total_rows == 0:
-                self.total_rows = self._first_row = first
-            if first != self.total_rows:
-                raise ReplayError(f"{path}: rows {self.total_rows} to {first} are missing before it")
-            if total_rows is not None and first + len(samples) > total_rows:
-                raise ReplayError(f"{path}: goes beyond row {total_rows}, at which the training state was saved")
-            self.add(samples)
-        if total_rows is not None and self.total_rows != total_rows:
-            raise ReplayError(f"{folder}: rows {self.total_rows} to {total_rows} are missing")
-        self._saved_rows = self.total_rows
-
     def _allocate(self, state_size: int) -> None:
         capacity = self.config.capacity
         self._rings = {
@@ -300,7 +261,8 @@ def _transform_with(game: Any) -> Transform:
     return lambda states, symmetry, out: transform_batch(game.rules, states, cells, swaps, symmetry, out)
 
 
-def _check_samples(samples: Samples, num_actions: int) -> None:
+def check_samples(samples: Samples, num_actions: int) -> None:
+    """Raises ValueError when shapes disagree, or a target is not finite or stands on an illegal action."""
     count = len(samples)
     shapes = {
         "states": (count, samples.states.shape[-1]),
@@ -317,26 +279,3 @@ def _check_samples(samples: Samples, num_actions: int) -> None:
         raise ValueError("a training target is not finite")
     if samples.search_policy[~np.asarray(samples.legal_action_mask, np.bool_)].any():
         raise ValueError("search_policy is not zero on an illegal action")
-
-
-def _chunks(folder: Path) -> list[tuple[int, Path]]:
-    """(first row, path) of every chunk, ascending."""
-    found = [(match, path) for path in folder.iterdir() if (match := _CHUNK_PATTERN.fullmatch(path.name))]
-    return sorted((int(match.group(1)), path) for match, path in found)
-
-
-def _read_chunk(path: Path, num_actions: int) -> Samples:
-    try:
-        # From memory, since numpy leaves a torn file open; the checksum of each array is compared.
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-            samples = Samples(
-                states=arrays["states"],
-                search_policy=arrays["search_policy"],
-                legal_action_mask=np.unpackbits(arrays["mask"], axis=1, count=num_actions).astype(np.bool_),
-                value=arrays["value"],
-                version=arrays["version"],
-            )
-            _check_samples(samples, num_actions)
-    except (OSError, ValueError, KeyError, EOFError, IndexError, zipfile.BadZipFile, zlib.error) as error:
-        raise ReplayError(f"{path}: not a whole chunk of replay rows: {error}") from error
-    return samples

@@ -7,6 +7,7 @@ games/          finished games as text records      state/          training sta
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -21,13 +22,17 @@ from typing import Any, ClassVar
 
 from filelock import FileLock, Timeout
 
-from stonezero.config import Config, dump_config, load_config
+from stonezero.config import Config, ConfigError, dump_config, flatten_config, load_config
 
 TEMPORARY_PREFIX = ".tmp-"
 """Names of half-written files and folders start so; `clean_folder` removes what a killed trainer left of them."""
 
 REPLACED_PREFIX = ".old-"
 """A folder that is being replaced bears such a name for a moment; `clean_folder` puts it back if it was needed."""
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
+_CANNOT_SYNC_FOLDERS = {errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF}
 
 _DISTRIBUTIONS = ("stonezoo", "numpy", "numba", "torch", "jsonargparse", "safetensors", "tensorboard")
 
@@ -72,7 +77,11 @@ def write_folder_atomic(path: str | Path, fill: Callable[[Path], object]) -> Non
         if path.exists():
             old = _temporary(path, REPLACED_PREFIX)
             path.rename(old)
-            temporary.rename(path)
+            try:
+                temporary.rename(path)
+            except BaseException:
+                old.rename(path)
+                raise
             shutil.rmtree(old)
         else:
             temporary.rename(path)
@@ -83,9 +92,12 @@ def write_folder_atomic(path: str | Path, fill: Callable[[Path], object]) -> Non
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder's list of names to the disk, where the system can (Windows cannot)."""
-    with suppress(OSError):
+    """Flush a folder's list of names to the disk, where the system can (Windows and some network disks cannot)."""
+    try:
         _sync(folder)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC_FOLDERS:
+            raise
 
 
 def _sync(path: Path) -> None:
@@ -169,6 +181,7 @@ class RunFolder:
                 "run_id": secrets.token_hex(4),
                 "starts": 0,
                 "config_sha256": _digest(text),
+                "config": flatten_config(config),  # to say what was changed, should somebody change it
                 "libraries": library_versions(),
                 **extra,
             }
@@ -182,29 +195,42 @@ class RunFolder:
     def open(cls, path: str | Path, rules_id: str | None = None) -> RunFolder:
         """The run in a folder. `rules_id`, where given, is that of the game as it is installed now.
 
-        Raises RunError when there is no run, its configuration was changed, or it was made under other rules
-        (both ids named).
+        Raises RunError when there is no run, its configuration was changed (what differs is said), or it was made
+        under other rules (both ids are named).
         """
         path = Path(path)
-        try:
-            versions = json.loads((path / "versions.json").read_text(encoding="utf-8"))
-            text = (path / "config.yaml").read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise RunError(f"{path}: no run to go on with: {error}") from error
-        missing = [key for key in ("rules_id", "run_id", "starts", "config_sha256") if key not in versions]
-        if missing:
-            raise RunError(f"{path / 'versions.json'}: no run to go on with: it lacks {', '.join(missing)}")
-        if _digest(text) != versions["config_sha256"]:
-            raise RunError(
-                f"{path / 'config.yaml'}: changed since the run was made; put it back, or begin a new run with it"
-            )
+        versions = read_versions(path)
         if (kind := versions.get("kind", RunFolder.kind)) != cls.kind:
             raise RunError(f"{path}: the run was made by `stonezero {kind}`, not by `stonezero {cls.kind}`")
         if rules_id is not None and rules_id != versions["rules_id"]:
             raise RunError(
                 f"{path}: the run was made under the rules {versions['rules_id']}, but the game here has {rules_id}"
             )
-        return cls(path, cls.read_config(path / "config.yaml"), versions)
+        return cls(path, cls._read_own_config(path / "config.yaml", versions), versions)
+
+    @classmethod
+    def _read_own_config(cls, path: Path, versions: Mapping[str, Any]) -> Config:
+        """The configuration that the run was made with; RunError, which says what differs, when it is another one."""
+        remedy = "put it back, or begin a new run with it"
+        try:
+            same = _digest(path.read_bytes()) == versions["config_sha256"]
+        except OSError as error:
+            raise RunError(f"{path}: cannot be read: {error.strerror}; {remedy}") from error
+        try:
+            config = cls.read_config(path)
+        except ConfigError as error:
+            raise RunError(
+                f"{error}" if same else f"{path}: changed since the run was made: {error}; {remedy}"
+            ) from error
+        if not same:
+            before, now = versions.get("config"), flatten_config(config)
+            if not isinstance(before, dict):
+                raise RunError(f"{path}: changed since the run was made; {remedy}")
+            differing = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+            if differing:  # else only spaces or comments do
+                changes = ", ".join(f"{key} was {before.get(key)}, is {now.get(key)}" for key in differing)
+                raise RunError(f"{path}: changed since the run was made: {changes}; {remedy}")
+        return config
 
     @classmethod
     def read_config(cls, path: Path) -> Config:
@@ -257,31 +283,62 @@ class RunFolder:
         finally:
             lock.release()
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Says of a disk that is full, or a folder that cannot be written, what it means for the run: as a RunError."""
+        try:
+            yield
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            if error.errno in _NO_ROOM:
+                remedy = "make room"
+            elif error.errno in _NOT_WRITABLE:
+                remedy = "make it writable"
+            else:
+                raise
+            raise RunError(
+                f"{self.path}: cannot be written: {error.strerror}{where}; {remedy}, then `stonezero resume "
+                f"{self.path}` goes on from the last save, which is whole"
+            ) from error
+
     def game_id(self, worker: int, number: int) -> str:
         """The name of game `number` of self-play worker `worker`: unique in the run and over all its starts."""
         return f"{self.run_id}-{self.start_number:03d}-{worker:02d}-{number:07d}"
 
     def _count_start(self) -> None:
-        current = json.loads((self.path / "versions.json").read_text(encoding="utf-8"))
+        current = read_versions(self.path)
         self.start_number = int(current["starts"]) + 1
         self.versions = {**current, "starts": self.start_number, "libraries": library_versions()}
-        try:
+        with self.writing():
             write_atomic(self.path / "versions.json", _to_json(self.versions))
-        except OSError as error:
-            raise RunError(f"{self.path}: cannot be written: {error}") from error
+
+
+def read_versions(path: Path) -> dict[str, Any]:
+    """What versions.json of a run's folder says. RunError, which names the file, when there is no run or it is torn."""
+    file = path / "versions.json"
+    try:
+        versions = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(versions, dict):
+            raise ValueError(f"it holds a {type(versions).__name__}")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise RunError(f"{file}: no run to go on with: {reason}") from error
+    missing = [key for key in ("rules_id", "run_id", "starts", "config_sha256") if key not in versions]
+    if missing:
+        raise RunError(f"{file}: no run to go on with: it lacks {', '.join(missing)}")
+    return versions
 
 
 def run_kind(path: str | Path) -> str:
     """The command that made the run in a folder, such as `train`; where there is no run, `train` too."""
     try:
-        versions = json.loads((Path(path) / "versions.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return str(read_versions(Path(path)).get("kind", RunFolder.kind))
+    except RunError:
         return RunFolder.kind
-    return str(versions.get("kind", RunFolder.kind)) if isinstance(versions, dict) else RunFolder.kind
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _digest(content: str | bytes) -> str:
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
 
 def _to_json(value: Mapping[str, Any]) -> str:

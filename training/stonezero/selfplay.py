@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stonezero.config import SearchConfig, SelfplayConfig
+from stonezero.encoding import decode_games, encode_games
 from stonezero.replay import Samples, restore_rng, rng_state
 from stonezero.search import Search
 from stonezero.targets import Trajectory, make_samples, winner_of
@@ -32,7 +33,9 @@ SPAWN_KEY = 0  # of self-play among all that draws from the run's seed
 class VersionedEvaluator(Protocol):
     """A network as self-play needs it; see `stonezero.evaluator.Evaluator`."""
 
-    version: int
+    @property
+    def version(self) -> int:
+        """Of the weights."""
 
     def __call__(self, observations: NDArray[np.float32], /) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """policy_logits [R, A] and value [R] for the player to act, of observations [R, H, W, C]."""
@@ -47,6 +50,32 @@ class FinishedGame:
     turns: int
     winner: int  # 0, 1, or -1 for a draw
     samples: Samples | None  # None: no position was recorded
+    plies: tuple[int, ...] = ()  # actions before each row of `samples`
+
+    @classmethod
+    def from_trajectory(cls, game: Game, trajectory: Trajectory, winner: int) -> FinishedGame:
+        """The game that a trajectory has become."""
+        return cls(
+            number=trajectory.number,
+            actions=tuple(trajectory.actions),
+            turns=trajectory.turns,
+            winner=winner,
+            samples=make_samples(game, trajectory, winner),
+            plies=tuple(trajectory.plies),
+        )
+
+    def trajectory(self) -> Trajectory:
+        """What it was made from."""
+        rows = self.samples
+        return Trajectory(
+            number=self.number,
+            actions=list(self.actions),
+            turns=self.turns,
+            plies=list(self.plies),
+            states=[] if rows is None else list(rows.states),
+            search_policies=[] if rows is None else list(rows.search_policy),
+            versions=[] if rows is None else rows.version.tolist(),
+        )
 
 
 @dataclass(frozen=True)
@@ -57,7 +86,9 @@ class Statistics:
     distinct_games: int
     actions: int  # played in all lanes, those of unfinished games included
     simulations: int
+    rows: int  # recorded in the games that ended
     seconds: float
+    search_seconds: float  # of them within searches, network calls included
     length: float  # mean actions of a finished game; NaN, like the next three, when there is none
     turns: float  # mean turns of a finished game
     first_player_win_rate: float
@@ -67,6 +98,7 @@ class Statistics:
         """What TensorBoard shows of it."""
         values = {
             "games": float(self.games),
+            "rows_per_second": self.rows / self.seconds,
             "actions_per_second": self.actions / self.seconds,
             "simulations_per_second": self.simulations / self.seconds,
         }
@@ -112,6 +144,8 @@ class SelfPlay:
         # Owned elsewhere.
         self._evaluate = evaluate
         # Changed.
+        self.recorded = 0  # positions since this worker was made, those of unfinished games included
+        self.search_seconds = 0.0  # likewise, within searches, network calls included
         B = config.num_games
         self._search = Search(game, search, B)
         self._states = np.zeros((B, game.rules.state_size), np.int32)  # [B, S]
@@ -121,29 +155,42 @@ class SelfPlay:
         self._next_number = 0
         self._simulations = 0
         self._trajectories: list[Trajectory] = []
+        self._ended: list[FinishedGame] = []  # since `play` last returned
         reset_batch(game.rules, self._states)
         for lane in range(B):
             self._trajectories.append(self._begin(lane))
         self._draw_full(np.ones(B, np.bool_))
 
+    @property
+    def simulations(self) -> int:
+        """Made since the run began."""
+        return self._simulations
+
     def play(self, rows: int, progress: Callable[[int], object] | None = None) -> tuple[list[FinishedGame], Statistics]:
         """Advance until the games that have ended hold at least `rows` rows; they come in the order of their ends.
 
-        `progress` is called after each action of all lanes with the rows so far.
+        `progress` is called after each action of all lanes with the rows so far. It may take a `snapshot`: the
+        games that have ended are in it until this returns.
         """
         start = time.perf_counter()
-        finished: list[FinishedGame] = []
-        found, steps, before = 0, 0, self._simulations
+        already = _count_rows(self._ended)
+        found, steps, before, searched = already, 0, self._simulations, self.search_seconds
         while found < rows:
             ended = self.advance()
-            finished += ended
-            found += sum(len(game.samples) for game in ended if game.samples is not None)
+            self._ended += ended
+            found += _count_rows(ended)
             steps += 1
             if progress is not None:
                 progress(found)
         seconds = time.perf_counter() - start
+        finished, self._ended = self._ended, []
         return finished, _statistics(
-            finished, steps * self.config.num_games, self._simulations - before, max(seconds, 1e-9)
+            finished,
+            actions=steps * self.config.num_games,
+            simulations=self._simulations - before,
+            rows=found - already,
+            seconds=max(seconds, 1e-9),
+            search_seconds=self.search_seconds - searched,
         )
 
     def advance(self) -> list[FinishedGame]:
@@ -151,6 +198,7 @@ class SelfPlay:
         search, states = self._search_config, self._states
         turns = np.array([trajectory.turns for trajectory in self._trajectories])
         warm = self._full & (turns < self.config.temperature_turns)
+        start = time.perf_counter()
         result = self._search.run(
             states,
             self._evaluate,
@@ -159,8 +207,10 @@ class SelfPlay:
             temperature=np.where(warm, self.config.temperature, 0.0),
             streams=self._streams,
         )
+        self.search_seconds += time.perf_counter() - start
         self._simulations += int(result.visit_counts.sum())
         recorded = result.searched & self._full
+        self.recorded += int(recorded.sum())
         for lane, trajectory in enumerate(self._trajectories):
             if recorded[lane]:
                 trajectory.record(states[lane], result.search_policy[lane], self._evaluate.version)
@@ -179,53 +229,38 @@ class SelfPlay:
         return ended
 
     def snapshot(self) -> bytes:
-        """All that the next game depends on, unfinished games included; for `restore`."""
-        trajectories = self._trajectories
+        """All that the next game depends on, for `restore`: games under way, and those that `play` has not returned."""
+        trajectories = [*self._trajectories, *(game.trajectory() for game in self._ended)]
+        members: dict[str, Any] = {
+            "streams": self._streams,
+            "full": self._full,
+            "counters": np.array([self._next_number, self._simulations], np.int64),
+            "rng": np.frombuffer(json.dumps(rng_state(self._rng)).encode(), np.uint8),
+            **encode_games(trajectories),
+        }
         file = io.BytesIO()
-        np.savez_compressed(
-            file,
-            states=self._states,
-            streams=self._streams,
-            full=self._full,
-            counters=np.array([self._next_number, self._simulations], np.int64),
-            rng=np.frombuffer(json.dumps(rng_state(self._rng)).encode(), np.uint8),
-            games=np.array([[t.number, t.turns, len(t.actions), len(t.plies)] for t in trajectories], np.int64),
-            actions=np.array([action for t in trajectories for action in t.actions], np.int32),
-            plies=np.array([ply for t in trajectories for ply in t.plies], np.int32),
-            versions=np.array([version for t in trajectories for version in t.versions], np.int32),
-            row_states=_stack([row for t in trajectories for row in t.states], self._states.shape[1], np.int32),
-            row_policies=_stack(
-                [row for t in trajectories for row in t.search_policies], self.game.num_actions, np.float32
-            ),
-        )
+        np.savez_compressed(file, **members)
         return file.getvalue()
 
     def restore(self, snapshot: bytes) -> None:
-        """Go on from a `snapshot` of a worker with the same game and number of lanes, bit for bit."""
+        """Go on from a `snapshot` of a worker with the same game and number of lanes, bit for bit.
+
+        Raises ValueError, with nothing changed, when it is of another game or number of lanes.
+        """
         with np.load(io.BytesIO(snapshot), allow_pickle=False) as file:
             arrays: dict[str, NDArray[Any]] = {name: file[name] for name in file.files}
-        if arrays["states"].shape != self._states.shape:
-            raise ValueError(
-                f"the snapshot holds states {arrays['states'].shape}, this worker has {self._states.shape}"
-            )
-        self._states[:], self._streams[:], self._full[:] = arrays["states"], arrays["streams"], arrays["full"]
+        B = len(self._states)
+        if len(arrays["streams"]) != B:
+            raise ValueError(f"the snapshot holds {len(arrays['streams'])} lanes, this worker has {B}")
+        trajectories, states = decode_games(self.game, arrays)
+        ended = [
+            FinishedGame.from_trajectory(self.game, trajectory, winner_of(int(state[OUTCOME])))
+            for trajectory, state in zip(trajectories[B:], states[B:], strict=True)
+        ]
+        rng = restore_rng(json.loads(arrays["rng"].tobytes()))
+        self._states[:], self._streams[:], self._full[:] = states[:B], arrays["streams"], arrays["full"]
         self._next_number, self._simulations = map(int, arrays["counters"])
-        self._rng = restore_rng(json.loads(arrays["rng"].tobytes()))
-        self._trajectories = []
-        action, row = 0, 0
-        for number, turns, actions, rows in arrays["games"].tolist():
-            self._trajectories.append(
-                Trajectory(
-                    number,
-                    arrays["actions"][action : action + actions].tolist(),
-                    turns,
-                    arrays["plies"][row : row + rows].tolist(),
-                    list(arrays["row_states"][row : row + rows]),
-                    list(arrays["row_policies"][row : row + rows]),
-                    arrays["versions"][row : row + rows].tolist(),
-                )
-            )
-            action, row = action + actions, row + rows
+        self._rng, self._trajectories, self._ended = rng, trajectories[:B], ended
 
     def _begin(self, lane: int) -> Trajectory:
         """Start the next game in a lane, with its own stream and opening."""
@@ -250,14 +285,8 @@ class SelfPlay:
         return trajectory
 
     def _finish(self, lane: int) -> FinishedGame:
-        trajectory, winner = self._trajectories[lane], winner_of(int(self._states[lane, OUTCOME]))
-        return FinishedGame(
-            number=trajectory.number,
-            actions=tuple(trajectory.actions),
-            turns=trajectory.turns,
-            winner=winner,
-            samples=make_samples(self.game, trajectory, winner),
-        )
+        winner = winner_of(int(self._states[lane, OUTCOME]))
+        return FinishedGame.from_trajectory(self.game, self._trajectories[lane], winner)
 
     def _draw_full(self, begins: NDArray[np.bool_]) -> None:
         """Playout cap: decide once a turn, in the lanes [B] where one begins, whether it is searched in full."""
@@ -281,14 +310,18 @@ def game_records(game: Game, games: Sequence[FinishedGame], name: str, game_id: 
     return "\n".join(texts)
 
 
-def _statistics(games: Sequence[FinishedGame], actions: int, simulations: int, seconds: float) -> Statistics:
+def _statistics(
+    games: Sequence[FinishedGame], *, actions: int, simulations: int, rows: int, seconds: float, search_seconds: float
+) -> Statistics:
     nothing = float("nan")
     return Statistics(
         games=len(games),
         distinct_games=len({game.actions for game in games}),
         actions=actions,
         simulations=simulations,
+        rows=rows,
         seconds=seconds,
+        search_seconds=search_seconds,
         length=float(np.mean([len(game.actions) for game in games])) if games else nothing,
         turns=float(np.mean([game.turns for game in games])) if games else nothing,
         first_player_win_rate=float(np.mean([game.winner == 0 for game in games])) if games else nothing,
@@ -296,5 +329,5 @@ def _statistics(games: Sequence[FinishedGame], actions: int, simulations: int, s
     )
 
 
-def _stack(rows: Sequence[NDArray[Any]], width: int, dtype: Any) -> NDArray[Any]:
-    return np.stack(rows) if rows else np.zeros((0, width), dtype)
+def _count_rows(games: Sequence[FinishedGame]) -> int:
+    return sum(len(game.samples) for game in games if game.samples is not None)

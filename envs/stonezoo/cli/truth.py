@@ -32,7 +32,7 @@ from stonezoo.truth.oracle import usable_oracle, usable_table
 from stonezoo.truth.probes import save_probes
 
 PLAYERS = "random,uct:100,uct:1000"
-PLAIN_WIDTH = 120  # columns of a table when the output is no terminal
+PLAIN_WIDTH = 160  # columns of a table when the output is no terminal
 
 
 def _configure_truth(parser: Parser) -> None:

@@ -5,8 +5,8 @@ All of them need only numpy, except the window, which imports pygame when it fir
 
 from stonezoo.render.ansi import to_ansi
 from stonezoo.render.drawable import Drawable
-from stonezoo.render.raster import to_rgb_array
+from stonezoo.render.raster import draw_shapes, to_rgb_array
 from stonezoo.render.svg import to_svg
 from stonezoo.render.window import Window
 
-__all__ = ["Drawable", "Window", "to_ansi", "to_rgb_array", "to_svg"]
+__all__ = ["Drawable", "Window", "draw_shapes", "to_ansi", "to_rgb_array", "to_svg"]

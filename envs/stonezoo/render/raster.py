@@ -15,12 +15,13 @@ from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from stonezoo.core.board import BoardLayout
 from stonezoo.render import font
 from stonezoo.render.drawable import Drawable
 from stonezoo.render.scene import PAPER, Circle, Color, Line, Point, Polygon, Shape, Text, build_scene, page_of
+from stonezoo.render.weights import weight_shapes
 
 MIN_HEIGHT = 32
 MIN_WHOLE_SCALE = 12  # pixels a board unit from which the scale is a whole number, for crisp lines and few sprites
@@ -48,18 +49,19 @@ class View(NamedTuple):
     width: int
 
 
-def to_rgb_array(state: Drawable, height: int = 480) -> NDArray[np.uint8]:
+def to_rgb_array(state: Drawable, height: int = 480, weights: ArrayLike | None = None) -> NDArray[np.uint8]:
     """The picture of a state as pixels.
 
     Args:
         state: the state to draw.
         height: the height of the image; its width depends on the board alone and is even.
+        weights: [A] of the actions, such as a search policy, to be laid over the board; see `weight_shapes`.
 
     Returns:
         uint8 [height, width, 3], C-contiguous, the caller's own.
 
     Raises:
-        ValueError: `height` is below 32.
+        ValueError: `height` is below 32, or a weight is negative or not finite.
     """
     if height < MIN_HEIGHT:
         raise ValueError(f"height={height} is too small for a picture; give at least {MIN_HEIGHT} pixels")
@@ -67,6 +69,27 @@ def to_rgb_array(state: Drawable, height: int = 480) -> NDArray[np.uint8]:
     view, background = background_of(layout, height)
     image = background.copy()
     _draw(image, view, build_scene(state).foreground)
+    if weights is not None:
+        _draw(image, view, weight_shapes(state, weights))
+    return image
+
+
+def draw_shapes(shapes: Iterable[Shape], width: float, height: float, scale: int) -> NDArray[np.uint8]:
+    """Shapes of one's own, such as a diagram's, as pixels.
+
+    Args:
+        shapes: in units from (0, 0) at the top left; later ones lie above earlier ones.
+        width: of the picture, in units.
+        height: of the picture, in units.
+        scale: pixels a unit.
+
+    Returns:
+        uint8 [height * scale, width * scale, 3], rounded up.
+    """
+    view = View(scale, 0.0, 0.0, ceil(height * scale), ceil(width * scale))
+    image = np.empty((view.height, view.width, 3), np.uint8)
+    image[:] = PAPER
+    _draw(image, view, shapes)
     return image
 
 

@@ -59,10 +59,12 @@ def limit_report(game: Game, memory: int | None = None) -> LimitReport:
     first = int(graph.first[FIRST_NODE])
     edges = graph.edges[first : first + int(graph.degree[FIRST_NODE])]
     looks: dict[int, Look] = {}
+    needs: dict[int, NDArray[np.int16]] = {}
 
     @cache
     def look(limit: int) -> Look:
-        need = solve_limited(graph, backward, solution, limit)
+        nearest = max((other for other in needs if other < limit), default=0)
+        need = needs[limit] = solve_limited(graph, backward, solution, limit, needs.get(nearest))
         won = bool(need[FIRST_NODE] <= limit)
         start = int(solution.value[FIRST_NODE]) if won else DRAW
         holds = bool(won or solution.value[FIRST_NODE] == DRAW)

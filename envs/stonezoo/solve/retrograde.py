@@ -262,8 +262,16 @@ def solve_endless(graph: Graph, backward: Backward) -> Solution:
     return Solution(value, distance)
 
 
-def solve_limited(graph: Graph, backward: Backward, solution: Solution, limit: int) -> NDArray[np.int16]:
+def solve_limited(
+    graph: Graph,
+    backward: Backward,
+    solution: Solution,
+    limit: int,
+    smaller: NDArray[np.int16] | None = None,
+) -> NDArray[np.int16]:
     """Returns what must be left of the count for each node's value to hold, int16 [C]; NEVER where it is a draw.
+
+    `smaller`, what was returned for a smaller limit, saves time: what that one allows, this one does.
 
     A position whose count stands at c has its value of endless play if `limit` - c is at least its need, else it is a
     draw.
@@ -272,6 +280,8 @@ def solve_limited(graph: Graph, backward: Backward, solution: Solution, limit: i
     need, queues = np.empty(nodes, np.int16), np.empty((3, nodes), np.int32)
     before, known = np.zeros(nodes, np.bool_), np.zeros(nodes, np.bool_)
     before[:2] = True
+    if smaller is not None:
+        before |= smaller != NEVER
     last = -1
     while True:
         need[:] = NEVER

@@ -10,7 +10,7 @@ from stonezoo.core.game import DRAWN, ONGOING, OUTCOME, TO_PLAY, endless_counter
 from stonezoo.core.rng import new_streams
 from stonezoo.kernels.batch import step_batch, transform_batch
 from stonezoo.kernels.choose import random_batch
-from stonezoo.solve import ILLEGAL, MemoryLimitError, Table
+from stonezoo.solve import ILLEGAL, MemoryLimitError, Search, Table
 from stonezoo.state import Game
 from tests.stonezoo.games.graph import reachable
 from tests.stonezoo.games.referees import Case, case_id, load
@@ -199,3 +199,15 @@ def test_known_facts_come_out() -> None:
 def test_states_of_another_shape_are_refused() -> None:
     with pytest.raises(ValueError, match=r"have the shape \[B, "):
         table_of(CASES[0]).values(np.zeros((1, 3), np.int32))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", ["standard", "original"])
+def test_a_table_and_searches_agree_on_resolve_4(rules: str) -> None:
+    """The known fact, that the second player wins on 4 x 4, and states of random games."""
+    game = stonezoo.load_game("resolve", board_size=4, rules=rules)
+    table, search = Table.build(game), Search(game, 1 << 28)
+    assert table.values(game.initial_state().row[None])[0] == -1
+    rows = states_met(game, 100)
+    assert [search.value(row) for row in rows] == table.values(rows).tolist()
+    assert all(np.array_equal(search.action_values(row), table.action_values(row[None])[0]) for row in rows[::10])

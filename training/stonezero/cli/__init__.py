@@ -9,17 +9,19 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from stonezero.cli import evaluate, match, tournament, train, train_sb3
+from stonezero.cli import bench, evaluate, match, pack, tournament, train, train_sb3
 from stonezero.cli.command import BAD_INPUT, INTERRUPTED, Command, trusting
 
 COMMANDS: tuple[Command, ...] = (
     train.TRAIN,
     train.QUICKSTART,
     train.RESUME,
+    pack.COMMAND,
     train_sb3.COMMAND,
     evaluate.COMMAND,
     match.COMMAND,
     tournament.COMMAND,
+    bench.COMMAND,
 )
 
 

@@ -45,7 +45,7 @@ def interruptible(work: Callable[[], object], run: Path) -> int:
     try:
         work()
     except KeyboardInterrupt:
-        print(f"stopped; `stonezero resume {run}` goes on after the last whole iteration", file=sys.stderr)
+        print(f"stopped; `stonezero resume {run}` goes on from its last save", file=sys.stderr)
         return INTERRUPTED
     return 0
 

@@ -27,7 +27,8 @@ def _configure_quickstart(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure_resume(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_dir", type=Path, metavar="RUN", help="the run's folder")
+    parser.add_argument("source", type=Path, metavar="RUN", help="the run's folder, or a bundle of `stonezero pack`")
+    parser.add_argument("--run-dir", type=Path, help="with a bundle: " + RUN_DIR_HELP)
     add_trust(parser)
 
 
@@ -49,15 +50,27 @@ def _train(chosen: argparse.Namespace, rest: list[str]) -> int:
 
 
 def _resume(chosen: argparse.Namespace, rest: list[str]) -> int:
+    from stonezero.pack import is_bundle
     from stonezero.run import RunFolder, run_kind
     from stonezoo.state import load_game
 
     refuse(rest, "a run goes on with its own config")
-    if run_kind(chosen.run_dir) == train_sb3.COMMAND.name:
-        return train_sb3.resume(chosen.run_dir)
-    run = RunFolder.open(chosen.run_dir)
+    path: Path = chosen.source
+    if is_bundle(path):
+        return _work(_unpack(path, chosen.run_dir))
+    if chosen.run_dir is not None:
+        raise ValueError(f"--run-dir {chosen.run_dir}: a run goes on in its own folder; only a bundle needs another")
+    if run_kind(path) == train_sb3.COMMAND.name:
+        return train_sb3.resume(path)
+    run = RunFolder.open(path)
     game = load_game(run.config.game.name, **run.config.game.parameters)
-    return _work(RunFolder.open(chosen.run_dir, game.rules_id))
+    return _work(RunFolder.open(path, game.rules_id))
+
+
+def _unpack(bundle: Path, run_dir: Path | None) -> RunFolder:
+    from stonezero.pack import unpack_run
+
+    return unpack_run(bundle, run_dir or new_run_path(bundle.stem, "packed"))
 
 
 def _work(run: RunFolder) -> int:
@@ -71,4 +84,16 @@ TRAIN = Command("train", "train a network as a config says, then evaluate it", _
 QUICKSTART = Command(
     "quickstart", f"train {QUICKSTART_CONFIG}, about ten minutes on two cores", _configure_quickstart, _train
 )
-RESUME = Command("resume", "go on with a run that was stopped", _configure_resume, _resume)
+RESUME = Command(
+    "resume",
+    "go on with a run that was stopped, or with a bundle of one",
+    _configure_resume,
+    _resume,
+    """Go on with a run that was stopped, however it was stopped, from its last whole save.
+
+A bundle that `stonezero pack` made is unpacked into a new folder first: a run of its own, which goes on
+with the weights, the optimiser, the counters and the recent games of the one that was packed.
+
+Example: stonezero resume runs/rive
+Example: stonezero resume rive.stonezero --run-dir runs/rive-2""",
+)

@@ -6,31 +6,31 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 
 from stonezero.arena import Evaluation, evaluate_network, match_table, warnings
 from stonezero.arena.exact import known_positions, network_players, saved_table, training_scalars
-from stonezero.checkpoint import checkpoint_name, load_training_state, save_checkpoint, save_training_state
+from stonezero.checkpoint import checkpoint_name, save_checkpoint
 from stonezero.config import flatten_config
 from stonezero.device import describe_device, prepare_device
 from stonezero.evaluator import Evaluator, random_probe
 from stonezero.events import TensorBoardWriter
 from stonezero.learner import Learner
 from stonezero.loop.report import Reporter, clock, iteration_line
+from stonezero.loop.watch import Watch
+from stonezero.loop.watch_time import TimedEvaluator
 from stonezero.networks import NetworkSpec, build_network, count_parameters
 from stonezero.replay import ReplayBuffer, restore_rng, rng_state
-from stonezero.run import RunFolder, write_atomic
+from stonezero.run import RunError, RunFolder, write_atomic
 from stonezero.selfplay import FinishedGame, SelfPlay, Statistics, game_records
+from stonezero.storage import EVALUATION_FILE, RunStorage
 from stonezoo.state import load_game
 
 WORKER = 0  # of self-play; there is one
 LEARNER_SPAWN_KEY = 1  # of the learner among all that draws from the run's seed; self-play has 0
-STATE_FILE = "training.pt"
-EVALUATION_FILE = "evaluation.json"
-GAMES_FILE = "iteration-{:06d}.txt"
+SAVE_SECONDS = 120.0  # of self-play that a kill may cost at most: so often it is saved within an iteration
 
 
 class Trainer:
@@ -54,17 +54,19 @@ class Trainer:
         self.untrained = Evaluator(network, device=self.device, precision="fp32")  # stays as it is: the control
         self.learner = Learner(network, config.learner, total_steps=config.loop.steps, device=self.device)
         self.buffer = ReplayBuffer(self.game, config.replay, symmetries=config.learner.symmetries)
-        self.selfplay = SelfPlay(
-            self.game, config.search, config.selfplay, self.evaluator, seed=config.seed, worker=WORKER
-        )
+        self.timed = TimedEvaluator(self.evaluator)
+        self.selfplay = SelfPlay(self.game, config.search, config.selfplay, self.timed, seed=config.seed, worker=WORKER)
         self.known = known_positions(self.game, saved_table(self.game))  # of perfect play, to measure the distance
         self.rng = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(LEARNER_SPAWN_KEY,)))
         self.iteration = 0
         self.games = 0  # finished, in all starts together
+        self.recorded = 0  # of them as text in the run's folder
         self._seconds_before = 0.0  # spent in earlier starts
-        self._started = time.monotonic()
+        self._started = self._saved = time.monotonic()
+        self.storage = RunStorage(run, self.game, reporter.line)
         self._restore()
-        self.events = TensorBoardWriter(run.events, purge_step=self.learner.steps + 1 if self.iteration else None)
+        self.events = TensorBoardWriter(run.events, purge_step=self.learner.steps + 1 if self.storage.number else None)
+        self.watch = Watch(self.game, self.events, reporter.line)
 
     @property
     def seconds(self) -> float:
@@ -87,17 +89,19 @@ class Trainer:
     def train(self) -> None:
         """Go on until a limit of `config.loop` is met."""
         self._describe()
-        if self.iteration == 0:
-            self._save_checkpoint()
+        if not self.storage.number:
+            self._save_state()  # before all else, so that a run without a state has nothing to lose
+        self._save_checkpoint_if_due()
         loop = self.config.loop
         while self.fraction < 1:
             self._iterate()
             last = self.fraction >= 1
-            if last or self.iteration % loop.checkpoint_every == 0:
-                self._save_checkpoint()
-            self._save_state()
+            with self.watch.clock.part("saving"):
+                self._save_state()
+                self._save_checkpoint_if_due()
             if loop.evaluate_every and self.iteration % loop.evaluate_every == 0 and not last:
-                self._measure()
+                with self.watch.clock.part("evaluation"):
+                    self._measure()
             self.events.flush()
 
     def evaluate(self) -> Evaluation:
@@ -112,9 +116,8 @@ class Trainer:
             seed=self.config.seed,
             progress=self.reporter.matches,
         )
-        scores = _scores(evaluation)
+        scores = self.watch.scores(evaluation, self.learner.steps, "evaluation/final_")
         self._measure_truth()
-        self.events.scalars(scores, self.learner.steps, "evaluation/final_")
         self.events.hparams(
             flatten_config(self.config), {f"evaluation/final_{key}": score for key, score in scores.items()}
         )
@@ -137,21 +140,29 @@ class Trainer:
     def _iterate(self) -> None:
         target = self.config.loop.rows_per_iteration
         doing = f"iteration {self.iteration + 1}: self-play"
-        games, statistics = self.selfplay.play(
-            target, lambda rows: self.reporter.advance(doing, min(1.0, self.fraction), self.seconds)
-        )
+
+        def progress(rows: int) -> None:
+            self.reporter.advance(doing, min(1.0, self.fraction), self.seconds)
+            if time.monotonic() - self._saved > SAVE_SECONDS:
+                self._save_state()
+
+        games, statistics = self.selfplay.play(target, progress)
         self.iteration += 1
         self.games += len(games)
+        self.watch.fresh_games(games, self.evaluator, self.config.selfplay.num_games)
+        first_row = self.buffer.total_rows
         for game in games:
             if game.samples is not None:
                 self.buffer.add(game.samples)
         start = time.perf_counter()
-        learning, steps = self._learn()
-        if steps:
-            learning["steps_per_second"] = steps / (time.perf_counter() - start)
-            self.evaluator.load_weights(self.learner.average_weights(), self.learner.steps)
-        self._write_events(statistics, learning)
-        self._write_games(games)
+        with self.watch.clock.part("learning"):
+            learning, steps = self._learn()
+            if steps:
+                learning["steps_per_second"] = steps / (time.perf_counter() - start)
+                self.evaluator.load_weights(self.learner.average_weights(), self.learner.steps)
+        self._write_events(games, statistics, learning)
+        with self.watch.clock.part("saving"):
+            self._write_games(games, first_row)
 
     def _learn(self) -> tuple[dict[str, float], int]:
         """The learner steps that are due: the mean of what they measured, and their number."""
@@ -178,7 +189,7 @@ class Trainer:
             policy=False,
             progress=self.reporter.matches,
         )
-        self.events.scalars(_scores(evaluation), self.learner.steps, "evaluation/")
+        self.watch.scores(evaluation, self.learner.steps, "evaluation/")
         scores = ", ".join(f"{row.match.score:.2f} against {row.match.opponent}" for row in evaluation.rows)
         self.reporter.line(f"  scores {scores} ({self.config.evaluation.games_while_training} games each)")
         self._measure_truth()
@@ -190,68 +201,72 @@ class Trainer:
         simulations = self.config.evaluation.num_simulations
         players = network_players(self.game, self.evaluator, self.config.search, simulations)
         found = training_scalars(self.known, players)
-        self.events.scalars(found, self.learner.steps, "truth/")
+        self.watch.truth(found, self.learner.steps)
         self.reporter.line(
             f"  best actions on decisive positions: policy {found['policy_optimal']:.3f}, with search "
             f"{found['search_optimal']:.3f}, uniformly {found['uniform_optimal']:.3f} ({self.known.source})"
         )
 
-    def _write_events(self, statistics: Statistics, learning: Mapping[str, float]) -> None:
+    def _write_events(
+        self, games: Sequence[FinishedGame], statistics: Statistics, learning: Mapping[str, float]
+    ) -> None:
         step = self.learner.steps
-        selfplay = statistics.scalars()
-        self.events.scalars(selfplay, step, "selfplay/")
-        self.events.scalars(learning, step, "learner/")
         replay = {"rows": float(self.buffer.total_rows), "window": float(self.buffer.window)}
         replay["reuse"] = step * self.config.learner.batch_size / max(1, self.buffer.total_rows)
-        self.events.scalars(replay, step, "replay/")
-        self.events.scalar("loop/minutes", self.seconds / 60, step)
-        self.events.scalar("loop/iteration", self.iteration, step)
+        selfplay = self.watch.iteration(
+            step,
+            games=games,
+            statistics=statistics,
+            network=self.timed,
+            learning=learning,
+            replay=replay,
+            loop={"minutes": self.seconds / 60, "iteration": float(self.iteration)},
+        )
         self.reporter.line(
             iteration_line(self.iteration, self.seconds, selfplay, learning, step, self.buffer.total_rows)
         )
 
-    def _write_games(self, games: Sequence[FinishedGame]) -> None:
+    def _write_games(self, games: Sequence[FinishedGame], first_row: int) -> None:
         kept = games[: self.config.selfplay.record_games]
-        if kept:
-            name = f"{self.run.run_id}/{checkpoint_name(self.evaluator.version)}"
-            text = game_records(self.game, kept, name, lambda number: self.run.game_id(WORKER, number))
-            write_atomic(self.run.games / GAMES_FILE.format(self.iteration), text)
+        name = f"{self.run.run_id}/{checkpoint_name(self.evaluator.version)}"
+        records = game_records(self.game, kept, name, lambda number: self.run.game_id(WORKER, number))
+        self.storage.write_games(self.iteration, first_row, games, records)
+        self.recorded += len(kept)
 
-    def _save_checkpoint(self) -> None:
-        save_checkpoint(
-            self.run.checkpoints / checkpoint_name(self.learner.steps),
-            self.learner.average_weights(),
-            config=self.config,
-            spec=self.spec,
-            rules_id=self.game.rules_id,
-            version=self.learner.steps,
-        )
+    def _save_checkpoint_if_due(self) -> None:
+        """Write the checkpoint of a state that is saved already, if it ought to have one and a kill came between."""
+        due = self.iteration % self.config.loop.checkpoint_every == 0 or self.fraction >= 1
+        path = self.run.checkpoints / checkpoint_name(self.learner.steps)
+        if due and not path.exists():
+            save_checkpoint(
+                path,
+                self.learner.average_weights(),
+                config=self.config,
+                spec=self.spec,
+                rules_id=self.game.rules_id,
+                version=self.learner.steps,
+            )
 
     def _save_state(self) -> None:
-        """Rows first, then the state that counts them in, then the rows that it counts out."""
-        self.buffer.save(self.run.state)
-        save_training_state(
-            self.run.state / STATE_FILE,
-            {
-                "iteration": self.iteration,
-                "games": self.games,
-                "seconds": self.seconds,
-                "total_rows": self.buffer.total_rows,
-                "learner": self.learner.state_dict(),
-                "rng": rng_state(self.rng),
-                "selfplay": self.selfplay.snapshot(),
-            },
-        )
-        self.buffer.prune(self.run.state)
+        """Save everything that the next step depends on; within self-play too, where its games are in its snapshot."""
+        state = {
+            "iteration": self.iteration,
+            "games": self.games,
+            "recorded": self.recorded,
+            "seconds": self.seconds,
+            "learner": self.learner.state_dict(),
+            "rng": rng_state(self.rng),
+            "selfplay": self.selfplay.snapshot(),
+        }
+        self.storage.save(state, self.buffer)
+        self._saved = time.monotonic()
 
     def _restore(self) -> None:
-        """Go on from the state on the disk; without one, a killed first iteration is played again."""
-        path = self.run.state / STATE_FILE
-        state: dict[str, Any] = load_training_state(path) if path.exists() else {}
-        self.buffer.load(self.run.state, state.get("total_rows", 0))
-        if not state:
+        """Go on from the newest whole state on the disk; without one, the run begins."""
+        state = self.storage.restore(self.buffer)
+        if state is None:
             return
-        self.iteration, self.games = int(state["iteration"]), int(state["games"])
+        self.iteration, self.games, self.recorded = (int(state[key]) for key in ("iteration", "games", "recorded"))
         self._seconds_before = float(state["seconds"])
         self.learner.load_state_dict(state["learner"])
         self.rng = restore_rng(state["rng"])
@@ -263,15 +278,15 @@ def train(run: RunFolder, console: Console) -> Evaluation:
     """Train a run to its end, from wherever it stands, then evaluate it and print the table.
 
     Raises:
-        RunError: another trainer is at work in the folder.
-        CheckpointError, ReplayError: what a resumed run stored is torn; the message names the file.
+        RunError: another trainer is at work in the folder, it cannot be written (what was saved before stays whole), or
+            nothing that it can go on from is whole; the message names the files.
     """
-    with run.lock(), Reporter(console) as reporter:
+    with run.lock(), run.writing(), Reporter(console) as reporter:
         trainer = Trainer(run, reporter)
         try:
             trainer.train()
             reporter.line(f"trained for {clock(trainer.seconds)}, {trainer.learner.steps} steps, {trainer.games} games")
-            evaluation = read_evaluation(run.path) or trainer.evaluate()
+            evaluation = _whole_evaluation(run, reporter) or trainer.evaluate()
         finally:
             trainer.events.close()
     show(evaluation, console)
@@ -288,11 +303,19 @@ def show(evaluation: Evaluation, console: Console) -> None:
 
 
 def read_evaluation(run: Path) -> Evaluation | None:
-    """The evaluation at the end of a run, when there was one."""
+    """The evaluation at the end of a run, when there was one. RunError, which names the file, when it is torn."""
     path = run / EVALUATION_FILE
-    return Evaluation.from_dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+    if not path.exists():
+        return None
+    try:
+        return Evaluation.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        raise RunError(f"{path}: not a whole evaluation: {error}") from error
 
 
-def _scores(evaluation: Evaluation) -> dict[str, float]:
-    """Scores by names that TensorBoard accepts, such as `search_uct_100`."""
-    return {f"{row.kind}_{row.match.opponent.replace(':', '_')}": row.match.score for row in evaluation.rows}
+def _whole_evaluation(run: RunFolder, reporter: Reporter) -> Evaluation | None:
+    try:
+        return read_evaluation(run.path)
+    except RunError as error:
+        reporter.line(f"{error}; evaluating again")
+        return None

@@ -1,0 +1,192 @@
+"""Files of a run that are torn, corrupt, missing or changed: each is named, and the run goes on where it can."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stonezero import loop
+from stonezero.checkpoint import CheckpointError, load_checkpoint, load_training_state
+from stonezero.chunks import chunk_files, read_chunk
+from stonezero.loop import train
+from stonezero.replay import ReplayError
+from stonezero.run import RunError, RunFolder, write_atomic
+from stonezero.storage import newest_state, state_files
+from stonezoo import load_game
+from tests.stonezero.lost.runs import check_folder, go_on, new_run, same, silent
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three iterations with all its rows in reach."""
+    run = new_run(tmp_path_factory.mktemp("ended") / "run", "loop.iterations=3", "replay.capacity=500")
+    go_on(run.path)
+    return run.path
+
+
+@pytest.fixture
+def run(ended: Path, tmp_path: Path) -> Path:
+    shutil.copytree(ended, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def flips(whole: bytes, step: int) -> Iterator[bytes]:
+    """The bytes with one bit changed, at every `step`-th place and at both ends; and shortened."""
+    for place in sorted({*range(0, len(whole), step), *range(8), *range(len(whole) - 8, len(whole))}):
+        yield whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :]
+    for length in (0, 1, len(whole) // 2, len(whole) - 1):
+        yield whole[:length]
+
+
+def test_no_changed_bit_of_a_training_state_goes_unnoticed(run: Path) -> None:
+    _, path = state_files(run / "state")[-1]
+    for damaged in flips(path.read_bytes(), 997):
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=path.name):
+            load_training_state(path)
+
+
+def test_no_changed_bit_of_a_chunk_changes_a_game(run: Path) -> None:
+    game = load_game("rive", board_size=2)
+    _, path = chunk_files(run / "state")[-1]
+    whole = path.read_bytes()
+    expected = [(item.number, item.actions, item.plies, item.winner) for item in read_chunk(path, game)]
+    refused = 0
+    for damaged in flips(whole, 37):
+        path.write_bytes(damaged)
+        try:  # a bit of the archive's own lists, such as a date, may mean nothing
+            found = [(item.number, item.actions, item.plies, item.winner) for item in read_chunk(path, game)]
+            assert found == expected
+        except ReplayError as error:
+            refused += 1
+            assert path.name in str(error)  # noqa: PT017
+    assert refused > 50
+
+
+def test_no_changed_weight_of_a_checkpoint_goes_unnoticed(run: Path) -> None:
+    path = max((run / "checkpoints").iterdir())
+    file = path / "model.safetensors"
+    whole = file.read_bytes()
+    for place in (len(whole) - 5, len(whole) // 2):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(CheckpointError, match=r"model\.safetensors is not what was written"):
+            load_checkpoint(path)
+
+
+def test_a_torn_state_is_named_and_the_run_goes_on_from_the_one_before(ended: Path, run: Path) -> None:
+    (_, before), (_, last) = state_files(run / "state")
+    write_atomic(run / "evaluation.json", "{}")
+    last.write_bytes(last.read_bytes()[:-1])
+    said = go_on(run)
+    assert last.name in said
+    assert f"going on from {before}" in said
+    assert same(check_folder(run), newest_state(ended / "state"))  # deterministic: the same iteration once more
+    steps = newest_state(ended / "state")["learner"]["steps"]
+    kept = {path.name for path in (run / "checkpoints").iterdir()}
+    assert kept >= {f"step-{steps:08d}", f"abandoned-step-{steps:08d}"}
+    assert (run / "abandoned-evaluation.json").exists()
+
+
+def test_a_torn_newest_chunk_is_named_and_its_games_are_played_again(ended: Path, run: Path) -> None:
+    _, chunk = chunk_files(run / "state")[-1]
+    whole = chunk.read_bytes()
+    chunk.write_bytes(whole[: len(whole) // 2])
+    assert chunk.name in go_on(run)
+    assert same(check_folder(run), newest_state(ended / "state"))
+    assert chunk.read_bytes() == whole
+
+
+def test_a_torn_old_chunk_costs_the_rows_before_it_only(tmp_path: Path, ended: Path) -> None:
+    run = new_run(tmp_path / "run", "loop.iterations=4", "replay.capacity=500")
+    for folder in ("state", "games", "checkpoints"):
+        shutil.rmtree(run.path / folder)
+        shutil.copytree(ended / folder, run.path / folder)
+    (_, _), (_, second), (third, _) = chunk_files(run.state)
+    second.write_bytes(b"")
+    said = go_on(run.path)
+    assert second.name in said
+    assert f"going on with rows {third} to" in said
+    state = newest_state(run.state)
+    assert (state["iteration"], state["first_row"]) == (4, third)
+    assert second.name not in go_on(run.path)  # it is needed no more
+
+
+def test_states_that_are_all_torn_or_gone_are_an_error_that_changes_nothing(run: Path) -> None:
+    states = [path for _, path in state_files(run / "state")]
+    for path in states:
+        path.write_bytes(b"")
+    before = sorted((path, path.stat().st_size) for path in run.rglob("*") if "events" not in str(path))
+    with pytest.raises(RunError, match=rf"no training state is whole.*{states[1].name}.*{states[0].name}"):
+        go_on(run)
+    after = [path for path in run.rglob("*") if "events" not in str(path)]
+    changed = {path.name for path, size in before if path.stat().st_size != size}
+    assert changed <= {"versions.json"}
+    assert len(after) - len(before) in (0, 1)  # the lock
+    for path in states:
+        path.unlink()
+    with pytest.raises(RunError, match="training states are missing"):
+        go_on(run)
+
+
+def test_a_torn_evaluation_is_named_and_played_again(run: Path) -> None:
+    (run / "evaluation.json").write_text('{"format": ')
+    with pytest.raises(RunError, match=r"evaluation\.json: not a whole evaluation"):
+        loop.read_evaluation(run)
+    console = silent()
+    train(RunFolder.open(run), console)
+    assert "evaluation.json: not a whole evaluation" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert loop.read_evaluation(run) is not None
+
+
+def test_a_changed_config_is_refused_with_what_differs(run: Path) -> None:
+    path = run / "config.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("lr: 0.002", "lr: 0.01").replace("seed: 0", "seed: 5"))
+    with pytest.raises(RunError, match=r"changed.*seed was 0, is 5.*lr was 0\.002, is 0\.01; put it back"):
+        RunFolder.open(run)
+    path.write_text(text.replace("lr:", "lrr:"))
+    with pytest.raises(RunError, match=r"config\.yaml.*changed.*lrr"):
+        RunFolder.open(run)
+    path.unlink()
+    with pytest.raises(RunError, match=r"config\.yaml: cannot be read"):
+        RunFolder.open(run)
+    path.write_text("# mine\n" + text)  # says the same
+    RunFolder.open(run)
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="cannot be written"):
+        new_run(run / "config.yaml" / "inside")
+    (run / ".lock").unlink(missing_ok=True)
+    (run / ".lock").mkdir()
+    with pytest.raises(RunError, match="cannot be locked"):
+        go_on(run)
+
+
+def test_a_save_within_an_iteration_is_gone_on_from(
+    ended: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stonezero.loop import trainer
+
+    run = new_run(tmp_path / "run", "loop.iterations=3", "replay.capacity=500")
+    monkeypatch.setattr(trainer, "SAVE_SECONDS", 0.0)
+    advance, calls, stops = trainer.SelfPlay.advance, 0, 0
+
+    def killed(self: trainer.SelfPlay) -> object:
+        nonlocal calls
+        calls += 1
+        if calls % 6 == 0:
+            raise KeyboardInterrupt
+        return advance(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer.SelfPlay, "advance", killed)
+        while stops < 20:
+            try:
+                go_on(run.path)
+                break
+            except KeyboardInterrupt:
+                stops += 1
+    assert 3 < stops < 20  # no start plays a whole iteration, and yet the run ends
+    assert same(check_folder(run.path), newest_state(ended / "state"))
