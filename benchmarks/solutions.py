@@ -58,6 +58,24 @@ Dara 4 x 5 with 6 stones: there are 495 million placements of 3 to 6 stones each
 the drop phase, a quarter of them up to symmetry (binomials; runs of four and captures under way not looked at): 190
 million positions, where a table takes at most 134 million, at about 60 bytes and 7 actions of 8 bytes each while it is
 made.
+
+Resolve 5 x 5, the smallest official board, is not solved. `python benchmarks/estimate_resolve_5.py` searched
+positions of games of uct:300, each with a fresh table of 1 GB and at most 30 million nodes:
+
+| stones | positions | median nodes | geometric mean |
+| ---: | ---: | ---: | ---: |
+| 12 | 7 | 4,377 | 1,760 |
+| 11 | 7 | 35,707 | 16,286 |
+| 10 | 8 | 223,407 | 75,390 |
+| 9 | 8 | 1,436,178 | 1,482,781 |
+| 8 | 3 | 12,974,124 | 7,781,022 |
+
+A stone less costs six to nine times the nodes, so that a position with 4 stones would take some 10^10 to 10^11, and
+going on so an empty board 10^13. That overstates it: the board has fewer than 10^11 positions up to symmetry, and the
+fewer stones there are the more positions share their continuations. At two million nodes a second 10^10 to 10^11
+nodes are 1.5 to 15 hours, if a table held them all; one of 6 GB holds 4 * 10^8. What would help is not in the search
+yet: points that are dead or captured for either side, connections that no swap can break, proof numbers for the
+choice of the next line.
 """
 
 LIMITS = """

@@ -220,7 +220,7 @@ def test_a_frozen_copy_can_take_the_opponents_seat_between_games() -> None:
     env.reset(seed=1)
     env.get_wrapper_attr("set_opponent")(make_player("uct:5", game))
     assert env.step(4)[4]["opponent_illegal_action"] is False
-    with pytest.raises(ValueError, match="'nobody' is no player; players are random; uct:N"):
+    with pytest.raises(ValueError, match=r"'nobody' is no player; players are random; .*uct:N"):
         env.get_wrapper_attr("set_opponent")("nobody")
 
 
@@ -345,7 +345,7 @@ def test_an_unknown_argument_is_an_error_that_lists_what_is_accepted(game: str) 
         ({"seat": 2}, "seat=2 is not accepted: seat must be 0 .Black., 1 .White., 'random' or 'alternate'"),
         ({"seat": True}, "seat=True is not accepted"),
         ({"seat": [0]}, r"seat=\[0\] is not accepted"),
-        ({"opponent": "best"}, "'best' is no player; players are random; uct:N"),
+        ({"opponent": "best"}, "'best' is no player; players are random; .*uct:N"),
         ({"opponent": 3}, "3 is no player"),
         ({"board_size": 40}, "board_size=40 is not accepted"),
     ],
