@@ -12,17 +12,16 @@ Peers that are not installed are left out: `pip install open-spiel "pettingzoo[c
 import argparse
 import json
 import statistics
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium
 import numpy as np
+from bench_peers import Work, rate
 
 import stonezoo
 from stonezoo.cli.command import describe_hardware
 
-Work = Callable[[], int]  # makes some moves and says how many
 STEPS = 32  # of a batch, between two looks at the clock
 SCALAR_LANES = 16  # of Gymnasium's SyncVectorEnv: its rate does not rise with more
 
@@ -167,14 +166,6 @@ def rows(lanes: int) -> Iterator[tuple[str, list[tuple[str, Work]]]]:
     if found:
         reference = ("StoneZoo VectorGame Resolve 5", vector_game("resolve", {"board_size": 5}, lanes))
         yield "peers", [reference, *found]
-
-
-def rate(work: Work, seconds: float) -> float:
-    total, start, elapsed = 0, time.process_time(), 0.0
-    while elapsed < seconds:
-        total += work()
-        elapsed = time.process_time() - start
-    return total / elapsed
 
 
 def main() -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stonezoo.games import game_names, register_game, rules_class
+from stonezoo.players.function import import_here
 from stonezoo.state import Game, State, load_game
 
 DEFAULT_PLIES = 2_000
@@ -182,16 +180,10 @@ def import_object(path: str) -> Any:
     module_name, _, name = path.partition(":")
     if not module_name or not name:
         raise CheckError(f"{path!r} must be MODULE:NAME, such as my_games.twixt:TwixtRules")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
     try:
-        module = importlib.import_module(module_name)
+        found: Any = import_here(module_name)
     except ImportError as error:
         raise CheckError(f"{path}: the module {module_name!r} cannot be imported: {error}") from error
-    finally:
-        if here in sys.path:
-            sys.path.remove(here)
-    found = module
     for part in name.split("."):
         if not hasattr(found, part):
             raise CheckError(f"{path}: {module_name!r} has no {name!r}")

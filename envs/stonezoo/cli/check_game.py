@@ -9,7 +9,7 @@ from rich.table import Table
 
 from stonezoo.check import CHECKS, CheckError, Report, check_game, load_subject
 from stonezoo.check.subject import DEFAULT_PLIES
-from stonezoo.cli.command import Command, CommandError, Parser, positive, print_json
+from stonezoo.cli.command import Command, CommandError, Parser, positive, print_json, read_settings
 
 FAILED = 1
 
@@ -48,15 +48,13 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints what the checks found."""
-    parameters: dict[str, int | str] = {}
-    for text in arguments.parameter:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise CommandError(f"--parameter {text}: expected NAME=VALUE, such as board_size=3")
-        parameters[name] = int(value) if value.lstrip("-").isdigit() else value
     try:
         subject = load_subject(
-            arguments.target, parameters, plies=arguments.plies, seed=arguments.seed, referee=arguments.referee
+            arguments.target,
+            read_settings(arguments.parameter),
+            plies=arguments.plies,
+            seed=arguments.seed,
+            referee=arguments.referee,
         )
         columns = (TextColumn("{task.description:<14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

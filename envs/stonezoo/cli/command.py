@@ -6,7 +6,7 @@ import json
 import platform
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -100,6 +100,21 @@ def _add_parameter(group: Any, parameter: Parameter) -> None:
     group.add_argument(
         option_of(parameter), dest=PARAMETER_PREFIX + parameter.name, help=help_text.replace("%", "%%"), **options
     )
+
+
+def read_settings(texts: Sequence[str]) -> dict[str, int | str]:
+    """Returns a game's parameters out of the texts NAME=VALUE of an option `--parameter`.
+
+    Raises:
+        CommandError: (a ValueError) one is something else.
+    """
+    parameters: dict[str, int | str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise CommandError(f"--parameter {text}: expected NAME=VALUE, such as board_size=3")
+        parameters[name] = int(value) if value.lstrip("-").isdigit() else value
+    return parameters
 
 
 def chosen_game(arguments: argparse.Namespace) -> Game:

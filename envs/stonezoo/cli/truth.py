@@ -20,15 +20,22 @@ from stonezoo.cli.command import (
     positive,
     print_json,
 )
-from stonezoo.core.game import PLAYER_NAMES
-from stonezoo.players import PlayerError, make_player
-from stonezoo.solve import MemoryLimitError, TableError
+from stonezoo.players import make_player
 from stonezoo.solve.memory import read_memory
 from stonezoo.state import Game
-from stonezoo.truth import ProbeError, Truth, load_probes, play_perfect, probe, probe_names, score, truth_table
+from stonezoo.truth import (
+    Truth,
+    load_probes,
+    play_perfect,
+    probe,
+    probe_names,
+    score,
+    truth_table,
+    versus_line,
+)
 from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
-from stonezoo.truth.measure import OWN_GAMES, SAMPLE, SOURCES
-from stonezoo.truth.oracle import usable_oracle, usable_table
+from stonezoo.truth.measure import OWN_GAMES, SAMPLE, SOURCES, draw_positions
+from stonezoo.truth.oracle import usable_table
 from stonezoo.truth.probes import save_probes
 
 PLAYERS = "random,uct:100,uct:1000"
@@ -70,9 +77,10 @@ def _run_truth(arguments: argparse.Namespace) -> int:
     count = arguments.count or (OWN_GAMES if arguments.positions == "own" else SAMPLE)
     with _clear_errors():
         players = [make_player(text, game) for text in arguments.players.split(",")]
-        whole = arguments.versus or arguments.positions == "all"
-        table = usable_table(game) if whole else None
-        oracle = usable_oracle(game) if table is None else table
+        table = usable_table(game) if arguments.versus else None
+        positions = arguments.positions
+        if positions != "own":  # the same ones for all players
+            positions = draw_positions(game, positions, count=count, seed=arguments.seed, table=table)
         truths, versus = [], []
         with _bar() as progress:
             for player in players:
@@ -80,10 +88,10 @@ def _run_truth(arguments: argparse.Namespace) -> int:
                     score(
                         player,
                         game,
-                        positions=arguments.positions,
+                        positions=positions,
                         count=count,
                         seed=arguments.seed,
-                        table=oracle,
+                        table=table,
                         progress=progress(player.name),
                     )
                 )
@@ -97,11 +105,7 @@ def _run_truth(arguments: argparse.Namespace) -> int:
         return 0
     print_truths(truths)
     for truth, seats in zip(truths, versus, strict=False):
-        words = [
-            f"as {PLAYER_NAMES[seat.seat]} (worth {seat.value:+d}) {seat.wins}/{seat.draws}/{seat.losses}"
-            for seat in seats
-        ]
-        print(f"{truth.player} against best play, wins/draws/losses: {', '.join(words)}")
+        print(versus_line(truth.player, seats))
     return 0
 
 
@@ -218,7 +222,7 @@ def _make(game: Game, arguments: argparse.Namespace, plan: Plan, progress: Calla
 def _clear_errors() -> Iterator[None]:
     try:
         yield
-    except (PlayerError, TableError, ProbeError, MemoryLimitError) as error:
+    except ValueError as error:  # of players, tables, probe sets and memory
         raise CommandError(str(error)) from error
 
 

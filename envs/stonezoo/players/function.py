@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -73,6 +74,21 @@ class FunctionPlayer:
         return int(legal[min(int(place), len(legal) - 1)])
 
 
+def import_here(module_name: str) -> ModuleType:
+    """Returns a module, found as Python finds it or in the current folder.
+
+    Raises:
+        ImportError: there is none, or it cannot be imported.
+    """
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        return importlib.import_module(module_name)
+    finally:
+        if here in sys.path:
+            sys.path.remove(here)
+
+
 def import_function(path: str) -> Policy:
     """Returns the function of `module:function`, found as Python finds it or in the current folder.
 
@@ -82,15 +98,10 @@ def import_function(path: str) -> Policy:
     module_name, _, function_name = path.partition(":")
     if not module_name or not function_name:
         raise PlayerError(f"py:{path}: it must be py:module:function, such as py:my_agents:careful")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
     try:
-        module = importlib.import_module(module_name)
+        module = import_here(module_name)
     except ImportError as error:
         raise PlayerError(f"py:{path}: the module {module_name!r} cannot be imported: {error}") from error
-    finally:
-        if here in sys.path:
-            sys.path.remove(here)
     function = getattr(module, function_name, None)
     if not callable(function):
         names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]

@@ -8,7 +8,7 @@ as good as any other, and a random player is already right there.
 from stonezoo.truth.measure import probe, score
 from stonezoo.truth.positions import Positions, all_positions, own_positions, random_positions
 from stonezoo.truth.probes import ProbeError, ProbeSet, load_probes, probe_names
-from stonezoo.truth.report import truth_table
+from stonezoo.truth.report import truth_table, versus_line
 from stonezoo.truth.result import Share, Truth
 from stonezoo.truth.versus import Versus, play_perfect
 
@@ -28,4 +28,5 @@ __all__ = [
     "random_positions",
     "score",
     "truth_table",
+    "versus_line",
 ]

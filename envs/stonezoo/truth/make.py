@@ -98,11 +98,14 @@ def from_boards(
     rows: list[NDArray[np.int32]] = []
     seen: set[bytes] = set()
     rng = np.random.default_rng([plan.seed, 0])
-    while len(rows) < 4 * plan.count:
+    barren = 0
+    while len(rows) < 4 * plan.count and barren < MOST_BARREN:
+        before = len(rows)
         for trace in play_games(game, players, plan, rng):
             fresh = [row for row in rng.permutation(trace) if _canonical(game, row) not in seen][: plan.per_game]
             seen.update(_canonical(game, row) for row in fresh)
             rows.extend(fresh)
+        barren = barren + 1 if len(rows) == before else 0
         if progress is not None:
             progress(min(len(rows) // 4, plan.count), plan.count)
     states = np.array(rows, np.int32)

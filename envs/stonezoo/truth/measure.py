@@ -90,16 +90,27 @@ def score(
             raise ValueError(f"positions={positions!r} is none of {', '.join(SOURCES)}, nor are they Positions")
         if count < 1:
             raise ValueError(f"count={count} must be at least 1")
-        oracle = usable_oracle(game) if table is None else table
         if positions == "own":
+            oracle = usable_oracle(game) if table is None else table
             positions = own_positions(game, oracle, player, count, seed)
-        elif positions == "sample":
-            positions = random_positions(game, oracle, count, seed)
         else:
-            positions = all_positions(game, oracle if isinstance(oracle, Table) else usable_table(game))
+            positions = draw_positions(game, positions, count=count, seed=seed, table=table)
     elif positions.game != game:
         raise ValueError(f"the positions are of {positions.game!r}, not of {game!r}")
     return measure(player, positions, seed=seed, progress=progress)
+
+
+def draw_positions(
+    game: Game, source: Literal["sample", "all"], *, count: int = SAMPLE, seed: int = 0, table: Oracle | None = None
+) -> Positions:
+    """Returns the positions that `score` looks at, to measure several players on the same ones.
+
+    Args and errors as for `score`. Without a table, which positions a search solves depends on what it solved before:
+    the same ones come from a fresh search only.
+    """
+    if source == "sample":
+        return random_positions(game, usable_oracle(game) if table is None else table, count, seed)
+    return all_positions(game, table if isinstance(table, Table) else usable_table(game))
 
 
 def probe(

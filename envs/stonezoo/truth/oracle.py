@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stonezoo.core.game import TO_PLAY
 from stonezoo.kernels.batch import step_batch
-from stonezoo.solve import ILLEGAL, MemoryLimitError, Search, SearchLimitError, Table, TableError
+from stonezoo.solve import ILLEGAL, MemoryLimitError, Search, SearchLimitError, Table
 from stonezoo.state import Game
 
 MAX_NODES = 30_000  # of a search for all actions of one position
@@ -64,20 +64,21 @@ def usable_table(game: Game) -> Table:
     """The saved table of a game, or a new one where that is quick.
 
     Raises:
-        TableError: there is none, and the game is too large to solve on the spot.
+        TableError: there is none, and the game is too large to solve on the spot; or the saved one cannot be used.
     """
-    try:
+    if Table.usual_path(game).exists():
         return Table.load(game)
-    except TableError as missing:
-        try:
-            return Table.build(game, memory=BUILD_BYTES)
-        except MemoryLimitError:
-            raise missing from None
+    try:
+        return Table.build(game, memory=BUILD_BYTES)
+    except MemoryLimitError:
+        return Table.load(game)  # says that there is none, and what makes one
 
 
 def usable_oracle(game: Game) -> Table | SearchOracle:
     """The table of a game, saved or quickly built, else a search that knows late positions."""
+    if Table.usual_path(game).exists():
+        return Table.load(game)
     try:
-        return usable_table(game)
-    except TableError:
+        return Table.build(game, memory=BUILD_BYTES)
+    except MemoryLimitError:
         return SearchOracle(game)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stonezoo.core.game import ONGOING, OUTCOME
+from stonezoo.core.game import DRAWN, ONGOING, OUTCOME
 from stonezoo.core.rng import new_streams
-from stonezoo.kernels.batch import mask_batch, step_batch
+from stonezoo.kernels.batch import legal_batch, mask_batch, step_batch
 from stonezoo.kernels.choose import random_batch
 from stonezoo.players import Player
 from stonezoo.solve import ILLEGAL, Table
@@ -20,6 +20,9 @@ from stonezoo.truth.oracle import Oracle, SearchOracle
 LANES = 256  # games side by side
 CHUNK = 4_096  # positions asked for at once
 SEARCHED = 64  # likewise, where each is solved by search
+NO_ACTION = -1  # `step_batch` leaves the lane alone
+TRIED = 2_000  # positions asked for, of which a search must solve
+LEAST_KNOWN = 0.02  # this share, decisive ones, or the sample would take too long
 MAX_POSITIONS = 5_000_000  # of "all": what fits into memory with ease
 
 
@@ -109,13 +112,17 @@ def all_positions(game: Game, table: Table) -> Positions:
 
 
 def random_positions(game: Game, oracle: Oracle, count: int, seed: int) -> Positions:
-    """Positions of uniformly random games, each once, until `count` of them are decisive (or no new ones come)."""
+    """Positions of uniformly random games, each once, until `count` of them are decisive (or no new ones come).
+
+    Raises:
+        ValueError: a search knows nearly none of them; the message says what else there is.
+    """
     seeds = np.random.SeedSequence(seed).spawn(2)
     streams = new_streams(seeds[0], LANES)
     rng = np.random.default_rng(seeds[1])
     seen: set[bytes] = set()
     found: list[Positions] = []
-    decisive, barren = 0, 0
+    decisive, barren, asked = 0, 0, 0
     source = f"a sample of positions of random games, seed {seed}"
     while decisive < count and barren < 20:
         rows = play(game, streams)
@@ -124,6 +131,13 @@ def random_positions(game: Game, oracle: Oracle, count: int, seed: int) -> Posit
         chunk = SEARCHED if isinstance(oracle, SearchOracle) else CHUNK
         for first in range(0, len(fresh), chunk):
             part = ask(game, oracle, np.array(fresh[first : first + chunk], np.int32), source)
+            asked += chunk
+            if isinstance(oracle, SearchOracle) and asked >= TRIED and decisive < LEAST_KNOWN * asked:
+                raise ValueError(
+                    f"of {asked:,} positions of random games of {game!r} only {decisive} are decisive and solved "
+                    f"within {oracle.max_nodes:,} nodes: the board is too large for a sample; "
+                    "probe sets are for such boards"
+                )
             if not len(part):
                 continue
             which = np.cumsum(part.decisive)
@@ -169,11 +183,15 @@ def play(
             openings[going] = used
         else:
             used = np.ascontiguousarray(streams[going])
-            actions = np.ascontiguousarray(player.act(rows, used), np.int32)
+            actions = np.ascontiguousarray(player.act(rows.copy(), used), np.int32)
             streams[going] = used
+            legal = np.zeros(len(going), np.bool_)
+            legal_batch(game.rules, rows, actions, legal)
+            actions[~legal] = NO_ACTION
         if ply >= opening_actions:
             kept.append(rows.copy())
         step_batch(game.rules, rows, actions)
+        rows[actions == NO_ACTION, OUTCOME] = DRAWN  # whoever won: an illegal action ends the game
         states[going] = rows
     return np.concatenate([np.empty((0, game.rules.state_size), np.int32), *kept])
 

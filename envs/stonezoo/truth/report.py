@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
+from stonezoo.core.game import PLAYER_NAMES
 from stonezoo.truth.result import Share, Truth
+from stonezoo.truth.versus import Versus
 
 
 def truth_table(truths: Sequence[Truth]) -> Table:
@@ -26,6 +28,14 @@ def truth_table(truths: Sequence[Truth]) -> Table:
         table.add_row(label, *(_show(truth.by_distance.get(name)) for truth in truths))
     table.add_row("decisive positions", *(f"{truth.decisive:,}" for truth in truths))
     return table
+
+
+def versus_line(name: str, seats: Sequence[Versus]) -> str:
+    """A player's results against best play, in a line."""
+    words = [
+        f"as {PLAYER_NAMES[seat.seat]} (worth {seat.value:+d}) {seat.wins}/{seat.draws}/{seat.losses}" for seat in seats
+    ]
+    return f"{name} against best play, wins/draws/losses: {', '.join(words)}"
 
 
 def _show(share: Share | None) -> str:

@@ -1,6 +1,7 @@
 """The distance from perfect play, against values found by the slow referees' minimax."""
 
 import gzip
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 
 import stonezoo
+from stonezoo.cli import main
 from stonezoo.core.game import ONGOING, OUTCOME
 from stonezoo.players import PlayerError
-from stonezoo.solve import ILLEGAL, Table
+from stonezoo.solve import ILLEGAL, Table, TableError
 from stonezoo.truth import (
     Positions,
     ProbeError,
@@ -25,6 +27,7 @@ from stonezoo.truth import (
     random_positions,
     score,
 )
+from stonezoo.truth import positions as positions_module
 from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
 from stonezoo.truth.measure import decided_player
 from stonezoo.truth.oracle import SearchOracle
@@ -101,6 +104,40 @@ def test_own_positions_are_those_of_the_players_own_games(table: Table) -> None:
     found = own_positions(SMALL, table, Oracular(table, True), 20, 0)
     assert len(found)
     assert ((found.states[:, OUTCOME] == ONGOING) & (found.values.max(1) > ILLEGAL)).all()
+
+
+def test_an_illegal_action_ends_the_players_own_game(table: Table) -> None:
+    """It is no step of the game, and no endless game either; the position in which it was chosen counts."""
+    for illegal in (-1, SMALL.num_actions + 5):
+        found = score(lambda observation, mask, action=illegal: action, SMALL, table=table, positions="own", count=6)
+        assert found.positions == 6
+        assert found.illegal == found.decisive
+
+
+def test_players_are_measured_on_the_same_positions(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["truth", "resolve", "--board-size", "3", "--count", "40", "--players", "random,uct:5", "--json"]
+    assert main(arguments) == 0
+    one, other = json.loads(capsys.readouterr().out)
+    assert (one["uniform"], one["positions"], one["decisive"]) == (other["uniform"], other["positions"], 40)
+
+
+def test_a_search_draws_the_same_sample_when_it_is_fresh(table: Table) -> None:
+    one, again = (random_positions(SMALL, SearchOracle(SMALL, max_nodes=40), 30, 5) for _ in range(2))
+    assert np.array_equal(one.states, again.states)
+
+
+def test_a_board_too_large_for_a_sample_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions_module, "TRIED", 64)
+    game = stonezoo.load_game("resolve", board_size=9)
+    with pytest.raises(ValueError, match=r"the board is too large for a sample; probe sets"):
+        random_positions(game, SearchOracle(game, max_nodes=1), 50, 0)
+
+
+def test_a_saved_table_that_cannot_be_used_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STONEZOO_TABLE_DIR", str(tmp_path))
+    Table.usual_path(SMALL).write_bytes(b"torn")
+    with pytest.raises(TableError, match=r"resolve-3"):
+        score("random", SMALL, count=5)
 
 
 def test_of_probabilities_the_highest_legal_one_counts(table: Table) -> None:
@@ -246,6 +283,14 @@ def test_shipped_sets_are_whole_and_decisive(name: str) -> None:
 
 def test_the_digest_depends_on_every_line() -> None:
     assert len({digest_of(lines) for lines in ([], ["a"], ["a", "b"], ["b", "a"], ["ab"])}) == 5
+
+
+def test_random_boards_run_out_without_running_for_ever() -> None:
+    from stonezoo.players import make_player
+
+    game = stonezoo.load_game("dara", rows=3, columns=3, stones=3, quiet_limit=1)
+    made = from_boards(game, [make_player("random", game)], Plan(count=100_000, boards=3), 1 << 28)
+    assert 0 < len(made) < 100_000
 
 
 def test_positions_of_another_game_are_refused(table: Table) -> None:

@@ -15,10 +15,19 @@ from stonezero.config import SearchConfig
 from stonezero.players import NetworkPlayer, load_evaluator, locate_checkpoint, play_device
 from stonezero.players.network import Evaluate
 from stonezoo import Game, load_game
-from stonezoo.core.game import PLAYER_NAMES
 from stonezoo.players import Player, make_player
-from stonezoo.solve import Table, TableError
-from stonezoo.truth import Positions, Truth, Versus, own_positions, play_perfect, random_positions, truth_table
+from stonezoo.solve import Table
+from stonezoo.solve.table import make_command
+from stonezoo.truth import (
+    Positions,
+    Truth,
+    Versus,
+    own_positions,
+    play_perfect,
+    random_positions,
+    truth_table,
+    versus_line,
+)
 from stonezoo.truth.measure import Progress, decided_player, measure
 from stonezoo.truth.probes import probes_for
 
@@ -31,11 +40,12 @@ VERSUS_GAMES = 100
 
 
 def saved_table(game: Game) -> Table | None:
-    """The game's solved table, if one has been saved (`stonezoo solve GAME --save`)."""
-    try:
-        return Table.load(game)
-    except TableError:
-        return None
+    """The game's solved table, if one has been saved (`stonezoo solve GAME --save`).
+
+    Raises:
+        TableError: it is damaged or of other rules.
+    """
+    return Table.load(game) if Table.usual_path(game).exists() else None
 
 
 def known_positions(game: Game, table: Table | None = None) -> Positions | None:
@@ -93,11 +103,10 @@ def exact_report(
     table = saved_table(game)
     positions = known_positions(game, table)
     if positions is None:
-        options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in game.parameters.items())
         raise ValueError(
             f"nothing is known of perfect play in {game!r}: it has no probe set, and no solved table has been saved; "
-            f"stonezoo solve {game.name} {options} --save makes one where the game is small enough, stonezoo "
-            f"make-probes {game.name} {options} --output FILE a probe set for `stonezoo probe FILE PLAYER`"
+            f"`{make_command(game)}` makes one where the game is small enough, `stonezoo make-probes` a probe set for "
+            "`stonezoo probe FILE PLAYER`"
         )
     contestants: list[Player] = [
         *players.values(),
@@ -172,12 +181,7 @@ def exact_command(
     else:
         console.print(truth_table(truths))
         for name, seats in versus.items():
-            words = [
-                f"as {PLAYER_NAMES[seat.seat]} (worth {seat.value:+d}) {seat.wins}/{seat.draws}/{seat.losses}"
-                for seat in seats
-            ]
-            line = f"{name} against best play, wins/draws/losses: {', '.join(words)}"
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            console.print(versus_line(name, seats), highlight=False, markup=False, soft_wrap=True)
         line = f"{game!r}; {truths[0].source}"
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     for fault in missed:

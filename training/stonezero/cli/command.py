@@ -99,15 +99,10 @@ def chosen_game(chosen: argparse.Namespace) -> Game:
     Raises:
         ValueError: a parameter is not NAME=VALUE, or there is no such game.
     """
+    from stonezoo.cli.command import read_settings
     from stonezoo.state import load_game
 
-    parameters: dict[str, int | str] = {}
-    for text in chosen.parameter:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(f"--parameter {text}: expected NAME=VALUE, such as board_size=3")
-        parameters[name] = int(value) if value.lstrip("-").isdigit() else value
-    return load_game(chosen.game, **parameters)
+    return load_game(chosen.game, **read_settings(chosen.parameter))
 
 
 def add_arena(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,9 @@ from stonezero.replay import ReplayBuffer, restore_rng, rng_state
 from stonezero.run import RunError, RunFolder, write_atomic
 from stonezero.selfplay import FinishedGame, SelfPlay, Statistics, game_records
 from stonezero.storage import EVALUATION_FILE, RunStorage
+from stonezoo.solve import TableError
 from stonezoo.state import load_game
+from stonezoo.truth import Positions
 
 WORKER = 0  # of self-play; there is one
 LEARNER_SPAWN_KEY = 1  # of the learner among all that draws from the run's seed; self-play has 0
@@ -56,7 +58,7 @@ class Trainer:
         self.buffer = ReplayBuffer(self.game, config.replay, symmetries=config.learner.symmetries)
         self.timed = TimedEvaluator(self.evaluator)
         self.selfplay = SelfPlay(self.game, config.search, config.selfplay, self.timed, seed=config.seed, worker=WORKER)
-        self.known = known_positions(self.game, saved_table(self.game))  # of perfect play, to measure the distance
+        self.known = self._known_positions()  # of perfect play, to measure the distance
         self.rng = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(LEARNER_SPAWN_KEY,)))
         self.iteration = 0
         self.games = 0  # finished, in all starts together
@@ -193,6 +195,14 @@ class Trainer:
         scores = ", ".join(f"{row.match.score:.2f} against {row.match.opponent}" for row in evaluation.rows)
         self.reporter.line(f"  scores {scores} ({self.config.evaluation.games_while_training} games each)")
         self._measure_truth()
+
+    def _known_positions(self) -> Positions | None:
+        """Positions with known values, if there are any; a solved table that cannot be used stops no run."""
+        try:
+            return known_positions(self.game, saved_table(self.game))
+        except TableError as error:
+            self.reporter.line(f"the distance from perfect play is not measured: {error}")
+            return None
 
     def _measure_truth(self) -> None:
         """The distance from perfect play, where it is known."""
