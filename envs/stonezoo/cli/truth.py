@@ -35,7 +35,7 @@ from stonezoo.truth import (
 )
 from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
 from stonezoo.truth.measure import OWN_GAMES, SAMPLE, SOURCES, draw_positions
-from stonezoo.truth.oracle import usable_table
+from stonezoo.truth.oracle import Oracle, SearchOracle, usable_oracle, usable_table
 from stonezoo.truth.probes import save_probes
 
 PLAYERS = "random,uct:100,uct:1000"
@@ -151,8 +151,8 @@ def _configure_make(parser: Parser) -> None:
     parser.description = (
         "Makes a probe set, a small file of decisive positions with the value of every action. Positions come late in\n"
         "games of good players, as far from the end as --max-nodes lets them be solved, and where no action wins at\n"
-        "once; or, with --sample, from random games of a game that has a table; or, with --boards, from games that\n"
-        "start on random boards, all of whose continuations fit into one table."
+        "once; or, with --sample, from random games, by the game's table or, where it has none, by a search; or, with\n"
+        "--boards, from games that start on random boards, all of whose continuations fit into one table."
     )
     add_games(parser, _configure_make_of_game)
 
@@ -178,9 +178,15 @@ def _configure_make_of_game(parser: Parser) -> None:
         "(default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, default=plan.seed, help="of everything (default: %(default)s)")
-    parser.add_argument("--sample", action="store_true", help="positions of random games, from the game's table")
+    parser.add_argument(
+        "--sample",
+        action="store_true",
+        help="positions of random games, early ones too where there is a table or\n--max-nodes and --memory are enough",
+    )
     parser.add_argument("--boards", type=positive, metavar="N", help="start on random boards with N stones each")
-    parser.add_argument("--memory", default="6G", help="for the table of --boards (default: %(default)s)")
+    parser.add_argument(
+        "--memory", default="6G", help="for the table of --boards, or of a search for --sample (default: %(default)s)"
+    )
 
 
 def _run_make(arguments: argparse.Namespace) -> int:
@@ -211,11 +217,19 @@ def _run_make(arguments: argparse.Namespace) -> int:
 
 def _make(game: Game, arguments: argparse.Namespace, plan: Plan, progress: Callable[[int, int], None]) -> Any:
     if arguments.sample:
-        return from_sample(game, usable_table(game), plan)
+        return from_sample(game, _sample_oracle(game, arguments, plan), plan, progress)
     players = [make_player(text, game) for text in arguments.players.split(",")]
     if plan.boards:
         return from_boards(game, players, plan, read_memory(arguments.memory), progress)
     return from_games(game, players, plan, progress)
+
+
+def _sample_oracle(game: Game, arguments: argparse.Namespace, plan: Plan) -> Oracle:
+    """The game's table, or where that does not fit a search that early positions can be asked of too."""
+    oracle = usable_oracle(game)
+    if isinstance(oracle, SearchOracle):
+        return SearchOracle(game, plan.max_nodes, read_memory(arguments.memory), symmetric=True)
+    return oracle
 
 
 @contextlib.contextmanager

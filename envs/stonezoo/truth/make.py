@@ -16,7 +16,7 @@ from stonezoo.kernels.choose import random_batch
 from stonezoo.players import Player
 from stonezoo.solve import Table
 from stonezoo.state import Game
-from stonezoo.truth.oracle import SearchOracle
+from stonezoo.truth.oracle import Oracle, SearchOracle
 from stonezoo.truth.positions import Positions, join, random_positions
 
 LANES = 32  # games side by side
@@ -49,9 +49,12 @@ class Plan:
     boards: int = 0
 
 
-def from_sample(game: Game, table: Table, plan: Plan) -> Positions:
-    """Decisive positions of random games, with values from a table."""
-    found = random_positions(game, table, plan.count, plan.seed)
+def from_sample(game: Game, oracle: Oracle, plan: Plan, progress: Progress | None = None) -> Positions:
+    """Decisive positions of random games, with values from a table or a search.
+
+    A search that gives up on many leaves late positions: give it as many nodes as it takes.
+    """
+    found = random_positions(game, oracle, plan.count, plan.seed, progress)
     return shuffled(found.take(found.decisive), plan.seed)
 
 

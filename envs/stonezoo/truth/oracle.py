@@ -30,11 +30,16 @@ class Oracle(Protocol):
 class SearchOracle:
     """Solves every position it is asked for by search, and gives up on those that take more than `max_nodes`."""
 
-    def __init__(self, game: Game, max_nodes: int = MAX_NODES) -> None:
-        """The transposition table, of 1 GB at most, is kept between questions."""
+    def __init__(
+        self, game: Game, max_nodes: int = MAX_NODES, memory_bytes: int | None = None, *, symmetric: bool = False
+    ) -> None:
+        """The transposition table, of 1 GB at most unless `memory_bytes` says more, is kept between questions.
+
+        `symmetric`: symmetric positions share an entry, which costs time and pays early in games only.
+        """
         self.game = game
         self.max_nodes = max_nodes
-        self._search = Search(game, symmetric=False)  # symmetric positions are rare where games are late
+        self._search = Search(game, memory_bytes, symmetric=symmetric)
 
     def action_values(self, states: NDArray[np.int32]) -> NDArray[np.int8]:
         """Returns int8 [B, A]; see `Oracle.action_values`."""

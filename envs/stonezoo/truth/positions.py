@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,8 +112,12 @@ def all_positions(game: Game, table: Table) -> Positions:
     return ask(game, table, rows, "all positions that can be reached")
 
 
-def random_positions(game: Game, oracle: Oracle, count: int, seed: int) -> Positions:
+def random_positions(
+    game: Game, oracle: Oracle, count: int, seed: int, progress: Callable[[int, int], object] | None = None
+) -> Positions:
     """Positions of uniformly random games, each once, until `count` of them are decisive (or no new ones come).
+
+    `progress` is called with the decisive ones so far and `count`.
 
     Raises:
         ValueError: a search knows nearly none of them; the message says what else there is.
@@ -144,6 +149,8 @@ def random_positions(game: Game, oracle: Oracle, count: int, seed: int) -> Posit
             last = int(np.searchsorted(which, count - decisive)) + 1
             found.append(part.take(np.arange(min(last, len(part)))))
             decisive += int(found[-1].decisive.sum())
+            if progress is not None:
+                progress(decisive, count)
             if decisive >= count:
                 break
     return join(game, found[0].source if found else source, found)

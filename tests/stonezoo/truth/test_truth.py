@@ -27,6 +27,7 @@ from stonezoo.truth import (
     random_positions,
     score,
 )
+from stonezoo.truth import oracle as oracle_module
 from stonezoo.truth import positions as positions_module
 from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
 from stonezoo.truth.measure import decided_player
@@ -124,6 +125,32 @@ def test_players_are_measured_on_the_same_positions(capsys: pytest.CaptureFixtur
 def test_a_search_draws_the_same_sample_when_it_is_fresh(table: Table) -> None:
     one, again = (random_positions(SMALL, SearchOracle(SMALL, max_nodes=40), 30, 5) for _ in range(2))
     assert np.array_equal(one.states, again.states)
+
+
+def test_a_search_that_gives_up_on_nothing_draws_the_sample_of_the_table(table: Table) -> None:
+    oracle = SearchOracle(SMALL, 10**9, 1 << 24, symmetric=True)
+    told: list[tuple[int, int]] = []
+    one = random_positions(SMALL, oracle, 60, 3, lambda done, total: told.append((done, total)))
+    other = random_positions(SMALL, table, 60, 3)
+    assert np.array_equal(one.states, other.states)
+    assert np.array_equal(one.values, other.values)
+    assert told[-1] == (60, 60)
+
+
+def test_a_sample_is_made_by_search_where_there_is_no_table(
+    tmp_path: Path, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oracle_module, "BUILD_BYTES", 1)
+    words = ["make-probes", "resolve", "--board-size", "3", "--sample", "--count", "50", "--memory", "16M"]
+    assert main([*words, "--output", str(tmp_path / "searched")]) == 0
+    monkeypatch.undo()
+    assert main([*words, "--output", str(tmp_path / "looked-up")]) == 0
+    texts = [gzip.decompress((tmp_path / name).read_bytes()) for name in ("searched", "looked-up")]
+    rows = [[line for line in text.splitlines() if not line.startswith(b"#")] for text in texts]
+    assert len(rows[0]) == 50
+    assert rows[0] == rows[1]
+    assert b"nodes solve" in texts[0]
+    assert b"nodes solve" not in texts[1]
 
 
 def test_a_board_too_large_for_a_sample_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
