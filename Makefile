@@ -14,7 +14,7 @@ INSTALL_FLAGS ?=
 PYTEST_ARGS ?=
 ARGS ?=
 
-extras := train,sb3,render,dev
+extras := train,sb3,render,openvino,dev
 bin := .venv/bin
 # One thread a worker: the workers share the cores already.
 pytest_flags := -n auto --maxprocesses 8 --dist worksteal
@@ -31,11 +31,11 @@ train: install ## learn Rive on a small board from self-play, then measure what 
 
 .PHONY: test
 test: install ## the tests that a change must pass
-	$(call pytest,.venv,)
+	STONEZOO_TEST_LIBRARIES=openvino $(call pytest,.venv,)
 
 .PHONY: test-slow
 test-slow: install ## the tests that take long
-	$(call pytest,.venv,-m slow)
+	STONEZOO_TEST_LIBRARIES=openvino $(call pytest,.venv,-m slow)
 
 .PHONY: test-latest
 test-latest: export PIP_UPGRADE_STRATEGY = eager

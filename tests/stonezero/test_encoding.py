@@ -111,6 +111,18 @@ def test_a_buffer_is_filled_with_the_rows_asked_for(chunks: list[int], tmp_path:
         np.testing.assert_array_equal(buffer.latest(1000).states, rows[first:last])
 
 
+def test_whose_each_cell_is_in_the_end_comes_back_from_the_actions(tmp_path: Path) -> None:
+    game = load_game("resolve", board_size=3)
+    games = self_play(game).play(60)[0]
+    found = read_chunk(write_chunk(tmp_path, 0, games), game)
+    for one, two in zip(games, found, strict=True):
+        assert one.samples is not None
+        assert two.samples is not None
+        assert one.samples.owner is not None
+        assert one.samples.owner.any()
+        np.testing.assert_array_equal(one.samples.owner, two.samples.owner)
+
+
 def test_missing_and_torn_chunks_are_named_and_leave_the_buffer_empty(chunks: list[int], tmp_path: Path) -> None:
     game, total = load_game("rive", board_size=2), sum(chunks)
     starts = [first for first, _ in chunk_files(tmp_path)]

@@ -40,8 +40,8 @@ def test_an_interrupted_write_leaves_the_old_file(
     monkeypatch.setattr(*((os, "fsync") if failing == "fsync" else (Path, "replace")), fail)
     with pytest.raises(OSError, match="No space"):
         write_atomic(tmp_path / "a", "new")
-    assert (tmp_path / "a").read_text() == "old"
     assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_text() == "old"
 
 
 WRITER = """

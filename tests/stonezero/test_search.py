@@ -230,6 +230,8 @@ def test_requests_that_cannot_be_met_are_refused() -> None:
         search.run(states, ToyNetwork(3), num_simulations=9)
     with pytest.raises(ValueError, match="int32"):
         search.run(states[:1], ToyNetwork(3))
+    with pytest.raises(ValueError, match="at most 2002"):
+        Search(toy_game(1, width=268_000), GUMBEL, 1, 5_000)
 
 
 SCRIPT = """

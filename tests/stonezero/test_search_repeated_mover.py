@@ -1,9 +1,5 @@
 """Players act several times in a row: the search against exact values, and the fault that this must show."""
 
-import importlib
-import shutil
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,41 +10,25 @@ import stonezero.search
 from stonezero.config import SearchConfig
 from stonezero.evaluator import UniformEvaluator
 from stonezoo.core.game import TO_PLAY
+from tests.stonezero.search_copy import search_with
 from tests.stonezero.toy_game import after, legal, minimax, start, toy_game
 
 SIMULATIONS = 300
 SALTS = range(40)
-COMPILED = "from stonezoo.core.jit import"
-INTERPRETED = "jit = kernel = lambda function: function  # noqa\n#"
 
 # Values as each player sees them, negated at every step up the tree: right only where players alternate.
 ALWAYS_NEGATE = [
-    ("return 1.0 if tree.state[b, node, TO_PLAY] == 0 else -1.0", "return 1.0"),
-    ("tree.value[b, node] = 1.0", "tree.value[b, node] = 1.0 - 2.0 * state[TO_PLAY]"),
-    ("tree.value[b, node] = -1.0", "tree.value[b, node] = -1.0 + 2.0 * state[TO_PLAY]"),
-    (
-        "        tree.value_sum[b, edge] += value\n",
-        "        value = -value\n        tree.value_sum[b, edge] += value\n",
-    ),
+    ("return 1.0 if pool.halves[2 * at + PLAYER] == 0 else -1.0", "return 1.0"),
+    ("pool.numbers[at + VALUE] = 1.0", "pool.numbers[at + VALUE] = 1.0 - 2.0 * state[TO_PLAY]"),
+    ("pool.numbers[at + VALUE] = -1.0", "pool.numbers[at + VALUE] = -1.0 + 2.0 * state[TO_PLAY]"),
+    ("[pair + VALUE_SUM] += value\n", "[pair + VALUE_SUM] += value * (-1.0) ** (int(tree.use[b, DEPTH]) - k)\n"),
 ]
 
 
 @pytest.fixture
-def faulty_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The class `Search` from a copy of the sources that runs as plain Python and always negates."""
-    folder = tmp_path / "faulty_search"
-    shutil.copytree(Path(stonezero.search.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in folder.glob("*.py"):
-        text = file.read_text().replace("stonezero.search", "faulty_search").replace(COMPILED, INTERPRETED)
-        if file.name == "tree.py":
-            for right, wrong in ALWAYS_NEGATE:
-                assert text.count(right) == 1, right
-                text = text.replace(right, wrong)
-        file.write_text(text)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield importlib.import_module("faulty_search").Search
-    for name in [name for name in sys.modules if name.startswith("faulty_search")]:
-        del sys.modules[name]
+def faulty_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The class `Search` from a copy of the sources that always negates."""
+    return search_with({"tree.py": ALWAYS_NEGATE}, tmp_path, monkeypatch)
 
 
 def decisive_positions(turn_length: int, num_turns: int) -> list[tuple[Any, Any, dict[int, float]]]:

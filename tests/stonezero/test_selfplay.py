@@ -183,6 +183,14 @@ def test_no_two_games_of_a_run_share_random_numbers() -> None:
     assert len(distinct) > 0.95 * len(first + second)
 
 
+def test_games_that_follow_one_another_in_a_lane_differ() -> None:
+    game = load_game("rive", board_size=3)
+    worker = self_play(game, SearchConfig(num_simulations=2), num_games=2, temperature_turns=100)
+    games, _ = worker.play(600)
+    assert len(games) > 8
+    assert len({finished.actions for finished in games}) == len(games)
+
+
 def test_a_worker_goes_on_from_a_snapshot_as_if_it_had_not_stopped() -> None:
     game = load_game("rive", board_size=2)
     search = SearchConfig(num_simulations=4, cheap_simulations=2, full_search_fraction=0.5)
@@ -222,3 +230,47 @@ def test_records_of_games_are_read_back() -> None:
     assert [record.actions for record in records] == [finished.actions for finished in games]
     assert records[0].players == ("net", "net")
     assert records[0].comments[0].text == f"game run-{games[0].number}"
+
+
+def test_rows_are_given_out_by_surprise_without_becoming_more() -> None:
+    game = load_game("rive", board_size=3)
+    worker = self_play(game, temperature_turns=100, surprise_weight=0.5)
+    search, seen = worker._search.run, []
+
+    def run(*args: Any, **options: Any) -> Any:
+        result = search(*args, **options)
+        before = [len(trajectory.plies) for trajectory in worker._trajectories]
+        seen.append((result, before, list(worker._trajectories)))
+        return result
+
+    worker._search.run = run  # type: ignore[method-assign]
+    surprises, copies = [], []
+    for _ in range(300):
+        worker.advance()
+        result, before, trajectories = seen.pop()
+        for lane in np.flatnonzero(result.searched):
+            target, prior = result.search_policy[lane], result.prior[lane]
+            surprises.append(sum(t * np.log(t / p) for t, p in zip(target, prior, strict=True) if t > 0))
+            copies.append(len(trajectories[lane].plies) - before[lane])
+    surprise, copied = np.array(surprises), np.array(copies)
+    assert abs(copied.mean() - 1) < 0.1
+    assert copied[surprise < np.quantile(surprise, 0.2)].mean() == pytest.approx(0.5, abs=0.15)
+    expected = 0.5 + 0.5 * surprise / surprise.mean()
+    high = surprise > np.quantile(surprise, 0.9)
+    assert copied[high].mean() == pytest.approx(expected[high].mean(), rel=0.15)
+    games, statistics = worker.play(300)
+    assert statistics.rows == sum(len(finished.samples or ()) for finished in games)
+    plain = self_play(game, temperature_turns=100)
+    plain.play(300)
+    assert all(len(set(lane.plies)) == len(lane.plies) for lane in plain._trajectories)
+
+
+def test_a_worker_that_weighs_surprise_goes_on_from_a_snapshot() -> None:
+    game = load_game("rive", board_size=2)
+    worker = self_play(game, surprise_weight=0.5)
+    worker.play(200)
+    other = self_play(game, surprise_weight=0.5)
+    other.restore(worker.snapshot())
+    one, two = worker.play(200)[0], other.play(200)[0]
+    assert [finished.plies for finished in one] == [finished.plies for finished in two]
+    assert any(len(set(finished.plies)) < len(finished.plies) for finished in one)

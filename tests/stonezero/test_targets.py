@@ -1,9 +1,19 @@
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from stonezero.targets import Trajectory, make_samples, outcome_values, winner_of
 from stonezoo import load_game
-from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, WHITE_WON
+from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, OUTCOME, WHITE_WON
+
+
+def final_state(game: Any, outcome: int) -> NDArray[np.int32]:
+    """An empty board on which the game is over."""
+    row: NDArray[np.int32] = game.initial_state().row
+    row[OUTCOME] = outcome
+    return row
 
 
 def test_the_outcome_is_for_the_player_to_act_in_each_row() -> None:
@@ -33,7 +43,7 @@ def test_a_player_who_acts_several_times_in_a_row_gets_one_sign() -> None:
         movers.append(state.to_play)
         state.step(state.str_to_action(name))
     assert movers == [0, 0, 0]
-    samples = make_samples(game, trajectory, 1)
+    samples = make_samples(game, trajectory, final_state(game, WHITE_WON))
     assert samples is not None
     assert samples.value.tolist() == [-1, -1, -1]
     assert samples.version.tolist() == [7, 7, 7]
@@ -46,7 +56,7 @@ def test_the_mask_of_a_row_is_that_of_its_state_and_rows_are_copies() -> None:
     policy[3] = 1
     trajectory.record(row, policy, 0)
     expected, row[:], policy[:] = row.copy(), 9, 9
-    samples = make_samples(game, trajectory, 0)
+    samples = make_samples(game, trajectory, final_state(game, BLACK_WON))
     assert samples is not None
     assert np.array_equal(samples.states, expected[None])
     assert np.array_equal(samples.legal_action_mask[0], state.legal_action_mask)
@@ -54,4 +64,7 @@ def test_the_mask_of_a_row_is_that_of_its_state_and_rows_are_copies() -> None:
 
 
 def test_a_game_without_recorded_positions_teaches_nothing() -> None:
-    assert make_samples(load_game("rive", board_size=2), Trajectory(0), 0) is None
+    game = load_game("rive", board_size=2)
+    assert make_samples(game, Trajectory(0), final_state(game, DRAWN)) is None
+    with pytest.raises(ValueError, match="not over"):
+        make_samples(game, Trajectory(0), game.initial_state().row)

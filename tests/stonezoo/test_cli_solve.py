@@ -66,6 +66,18 @@ def test_a_kept_table_is_asked_the_next_time(
     assert (again["method"], again["value"]) == ("table", 1)
 
 
+def test_a_kept_search_is_where_the_next_one_begins(capsys: pytest.CaptureFixture[str], own_folder: Path) -> None:
+    words = ["solve", "rive", "--board-size", "2", "--method", "search", "--memory", "1M"]
+    assert solved(capsys, *words)["file"] is None
+    first = solved(capsys, *words, "--save")
+    assert first["file"] == str(own_folder / "rive-2.search")
+    assert [path.name for path in own_folder.iterdir()] == ["rive-2.search"]
+    again = solved(capsys, *words)
+    assert (again["value"], again["nodes"]) == (1, first["nodes"]), "nothing had to be searched"
+    anew = solved(capsys, *words, "--again")
+    assert (anew["actions"], anew["nodes"]) == (first["actions"], first["nodes"])
+
+
 def test_output_names_the_file(capsys: pytest.CaptureFixture[str], own_folder: Path, tmp_path: Path) -> None:
     found = solved(capsys, *DARA, "--output", str(tmp_path / "mine"))
     assert found["file"] == str(tmp_path / "mine")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,23 +15,21 @@ from rich.table import Table
 
 from stonezero.config import Config
 from stonezero.device import describe_device, prepare_device
-from stonezero.evaluator import Evaluator, UniformEvaluator
+from stonezero.evaluator import Evaluator, UniformEvaluator, mixed_positions
 from stonezero.learner import Learner
+from stonezero.loop.groups import Groups, group_count
 from stonezero.loop.watch_time import TimedEvaluator
 from stonezero.networks import NetworkSpec, build_network, count_parameters
 from stonezero.replay import ReplayBuffer, Samples
 from stonezero.search import Search
-from stonezero.selfplay import SelfPlay
+from stonezero.selfplay import SelfPlay, Totals
 from stonezoo.cli.command import describe_hardware
-from stonezoo.core.game import ONGOING, OUTCOME
 from stonezoo.core.rng import new_streams
-from stonezoo.kernels.batch import mask_batch, observe_batch, reset_batch, step_batch
-from stonezoo.kernels.choose import random_batch
+from stonezoo.kernels.batch import mask_batch, observe_batch
 from stonezoo.state import Game, load_game
 
 FORMAT = "stonezero/bench@1"
 REPEATS = 3  # of every part, in turns, so that others on the machine disturb all alike
-LONGEST_GAME = 400  # random actions from which the depths of the positions are drawn, at most
 BATCHES = 4  # training batches in the buffer that the learner is measured with
 
 Progress = Callable[[str], object]  # called before each measurement with what is measured
@@ -52,9 +51,11 @@ class Bench:
     game: str
     hardware: str
     device: str
-    precision: str  # of the network in play, with the speeds that its probe found
+    precision: str  # the engine of the network in play, with the speeds that were measured, and what was left out
+    engines: dict[str, float]  # positions/s of every way to evaluate the network that was measured, in turns
     parameters: int  # weights of the network
-    num_games: int  # positions in a batch of self-play
+    num_games: int  # under way in self-play
+    groups: int  # that advance side by side; a network call's batch is num_games / groups
     num_simulations: int
     network: Rate  # positions/s of the network alone, in whole batches
     bare_search: Rate  # simulations/s of the search with a network that costs nothing
@@ -104,8 +105,10 @@ def bench(config: Config, seconds: float, progress: Progress | None = None) -> B
         hardware=describe_hardware(),
         device=describe_device(parts.device),
         precision=parts.evaluator.describe(),
+        engines=parts.evaluator.speeds,
         parameters=parts.parameters,
         num_games=config.selfplay.num_games,
+        groups=parts.groups,
         num_simulations=config.search.num_simulations,
         network=network,
         bare_search=rate("search without network", "simulations"),
@@ -130,7 +133,7 @@ def bench_table(found: Bench) -> Table:
     """A bench for the terminal."""
     table = Table(
         "what",
-        title=f"{found.game}: {found.num_games} games, {found.num_simulations} simulations, "
+        title=f"{found.game}: {found.num_games} games in {found.groups} groups, {found.num_simulations} simulations, "
         f"{found.parameters:,} parameters",
         caption=f"{found.hardware}\n{found.device}; play in {found.precision}",
         title_justify="left",
@@ -151,6 +154,9 @@ def bench_table(found: Bench) -> Table:
     for what, rate, unit in rows:
         table.add_row(what, *(f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" for value in rate), unit)
     table.add_section()
+    for name, speed in found.engines.items():
+        table.add_row(f"network in {name}", f"{speed:,.0f}", "", "", "positions/s, measured at the start")
+    table.add_section()
     table.add_row("the network's own speed in search", f"{found.search_share:.0%}", "", "", "of its positions/s alone")
     for name, share in found.shares.items():
         table.add_row(name, f"{share:.1%}", "", "", "of a run")
@@ -162,15 +168,19 @@ class _Parts:
 
     def __init__(self, config: Config) -> None:
         self.game = game = load_game(config.game.name, **config.game.parameters)
-        self.device = prepare_device(config.device, config.deterministic)
-        B = config.selfplay.num_games
+        sharers = group_count(config, "cpu")
+        self.device = prepare_device(config.device, config.deterministic, sharers=sharers)
+        self.groups = group_count(config, self.device.type)
+        B = max(1, config.selfplay.num_games // self.groups)
         states, length = mixed_positions(game, B, config.seed)
         observations = np.empty((B, *game.observation_shape), np.float32)
         observe_batch(game.rules, states, observations)
         network = build_network(config.network, NetworkSpec.from_game(game), seed=config.seed)
         self.parameters = count_parameters(network)
         precision = "fp32" if config.deterministic else config.device.precision
-        self.evaluator = Evaluator(network, device=self.device, precision=precision, probe=observations)
+        engine = "eager" if config.deterministic else config.device.engine
+        self.evaluator = Evaluator(network, device=self.device, precision=precision, engine=engine)
+        self.evaluator.choose(observations, minutes=config.loop.max_minutes)
         self.works: dict[str, Work] = {
             "network": self._network(observations),
             "search without network": self._search(config, states, UniformEvaluator(game.num_actions)),
@@ -199,31 +209,38 @@ class _Parts:
         return work
 
     def _selfplay(self, config: Config, length: int) -> Work:
-        timed = TimedEvaluator(self.evaluator)
         # Openings of any length spread the first games over all stages; those that follow begin as the config says.
         spread = replace(config.selfplay, random_opening_actions=length)
-        worker = SelfPlay(self.game, config.search, spread, timed, seed=config.seed)
-        worker.config = config.selfplay
+        groups = Groups(
+            self.game, config.search, spread, self.evaluator, seed=config.seed, count=self.groups, threaded=False
+        )
+        workers = groups.workers
+        for worker in workers:
+            worker.config = replace(worker.config, random_opening_actions=config.selfplay.random_opening_actions)
+        threads = ThreadPoolExecutor(len(workers), "self-play")
 
         def work() -> dict[str, float]:
-            network, search = timed.seconds, worker.search_seconds
-            rows, simulations = worker.recorded, worker.simulations
-            worker.advance()
-            spent = timed.seconds - network
+            totals, rows = Totals.of(workers), sum(worker.recorded for worker in workers)
+            network = sum(network.seconds for network in groups.networks)
+            list(threads.map(SelfPlay.advance, workers))
+            spent = Totals.of(workers).since(totals)
+            waited = sum(network.seconds for network in groups.networks) - network
             return {
-                "actions": config.selfplay.num_games,
-                "simulations": worker.simulations - simulations,
-                "rows": worker.recorded - rows,
-                "network seconds": spent,
-                "search seconds": worker.search_seconds - search - spent,
+                "actions": spent.actions,
+                "simulations": spent.simulations,
+                "rows": sum(worker.recorded for worker in workers) - rows,
+                "network seconds": waited / len(workers),
+                "search seconds": (spent.search_seconds - waited) / len(workers),
             }
 
         return work
 
     def _learner(self, config: Config, network: Any) -> Work:
         batch_size = config.learner.batch_size
-        learner = Learner(network, config.learner, total_steps=config.loop.steps or 1, device=self.device)
-        buffer = ReplayBuffer(self.game, config.replay, symmetries=config.learner.symmetries)
+        learner = Learner(network, config.learner, device=self.device)
+        buffer = ReplayBuffer(
+            self.game, config.replay, symmetries=config.learner.symmetries, owner=config.network.owner_head
+        )
         states, _ = mixed_positions(self.game, BATCHES * batch_size, config.seed)
         buffer.add(random_samples(self.game, states))
         rng = np.random.default_rng(config.seed)
@@ -238,37 +255,14 @@ class _Parts:
         return work
 
 
-def mixed_positions(game: Game, count: int, seed: int) -> tuple[NDArray[np.int32], int]:
-    """Positions int32 [count, S] of random games, at all stages, none of them over; the median length of such games."""
-    rng = np.random.default_rng(seed)
-    states, streams = np.zeros((count, game.rules.state_size), np.int32), new_streams(int(rng.integers(1 << 31)), count)
-    actions = np.zeros(count, np.int32)
-    reset_batch(game.rules, states)
-    ends = np.full(count, LONGEST_GAME)
-    for ply in range(LONGEST_GAME):
-        live = states[:, OUTCOME] == ONGOING
-        if not live.any():
-            break
-        random_batch(game.rules, states, streams, actions)
-        step_batch(game.rules, states, np.where(live, actions, -1).astype(np.int32))
-        ends[live & (states[:, OUTCOME] != ONGOING)] = ply
-    # The same number of actions again, in other games, up to a point drawn within a game's length.
-    depth = rng.integers(0, np.maximum(ends, 1))
-    reset_batch(game.rules, states)
-    for ply in range(int(depth.max())):
-        random_batch(game.rules, states, streams, actions)
-        step_batch(game.rules, states, np.where(ply < depth, actions, -1).astype(np.int32))
-    states[states[:, OUTCOME] != ONGOING] = game.initial_state().row
-    return states, int(np.median(ends))
-
-
 def random_samples(game: Game, states: NDArray[np.int32]) -> Samples:
-    """Rows to learn from of states [N, S]: uniform search policies, every game drawn."""
+    """Rows to learn from of states [N, S]: uniform search policies, every game drawn on an empty board."""
     mask = np.zeros((len(states), game.num_actions), np.int8)
     mask_batch(game.rules, states, np.zeros(game.num_actions, np.int32), mask)
     policy = (mask / mask.sum(1, keepdims=True)).astype(np.float32)
     N = len(states)
-    return Samples(states, policy, mask.astype(np.bool_), np.zeros(N, np.float32), np.zeros(N, np.int32))
+    owner = np.zeros((N, game.num_cells), np.int8)
+    return Samples(states, policy, mask.astype(np.bool_), np.zeros(N, np.float32), np.zeros(N, np.int32), owner)
 
 
 def _measure(work: Work, seconds: float) -> dict[str, float]:

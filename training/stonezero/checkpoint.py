@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from stonezero.config import Config, ConfigError, dump_config, load_config
 from stonezero.networks import NetworkSpec, build_network
 from stonezero.run import write_atomic, write_folder_atomic
+from stonezoo.state import Game
 
 FORMAT = "stonezero/1"
 _STATE_END = re.compile(rb"\nstonezero training state, sha256 ([0-9a-f]{64})\n\Z")
@@ -111,10 +112,40 @@ def load_checkpoint(path: str | Path, game: Any = None, rules_id: str | None = N
         if "sha256" in metadata and metadata["sha256"] != _digest_weights(weights):
             raise ValueError(f"{WEIGHTS} is not what was written: its digest differs")
         network = build_network(config.network, spec, seed=0)
-        network.load_state_dict(weights)
+        _load_weights(network, weights, config, spec)
     except (safetensors.SafetensorError, RuntimeError, OSError, ValueError) as error:
         raise CheckpointError(f"{path}: its weights do not fit: {' '.join(str(error).split())}") from error
     return Checkpoint(network.eval(), config, spec, own_rules_id, version, path)
+
+
+def initial_weights(path: str | Path, config: Config, game: Game) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The weights with which a run of `config` in `game` begins, taken from a checkpoint of any size of board.
+
+    Where only the run has an owner head, that is fresh; where only the checkpoint has one, it is left behind.
+
+    Returns:
+        The weights by name, and for the run's folder what they are: checkpoint, version, rules_id and sha256.
+
+    Raises CheckpointError as `load_checkpoint`, and when the two networks differ in more than that head.
+    """
+    start = load_checkpoint(path, game)
+    theirs, mine = start.config.network, config.network
+    found = start.network.state_dict()
+    weights = build_network(mine, start.spec, seed=config.seed).state_dict()
+    common = [name for name in weights if name in found]
+    alike = theirs.module == mine.module and all(weights[name].shape == found[name].shape for name in common)
+    if not alike or (theirs.owner_head == mine.owner_head and not len(common) == len(found) == len(weights)):
+        settings = " ".join(
+            f"--set.network.{name} {'null' if value is None else value}"
+            for name, value in vars(theirs).items()
+            if value != getattr(mine, name)
+        )
+        raise CheckpointError(
+            f"{path}: its network is not that of the configuration; train one like it with {settings or 'its own code'}"
+        )
+    weights |= {name: found[name] for name in common}
+    source = {"checkpoint": str(start.path), "version": start.version, "rules_id": start.rules_id}
+    return weights, {**source, "sha256": _digest_weights(found)}
 
 
 def checkpoint_name(version: int) -> str:
@@ -199,6 +230,20 @@ def _read_metadata(path: Path) -> dict[str, str]:
     if metadata.get("format") != FORMAT:
         raise CheckpointError(f"{file}: its format is {metadata.get('format')!r}, this version reads {FORMAT!r}")
     return metadata
+
+
+def _load_weights(network: nn.Module, weights: Mapping[str, Tensor], config: Config, spec: NetworkSpec) -> None:
+    """Raises ValueError, which says how the board matters, when the weights are not those of the network."""
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        if config.network.module is None:
+            raise
+        height, width, _ = spec.observation_shape
+        raise ValueError(
+            f"those of {config.network.module} do not fit a board of {height} x {width}; either the class has changed, "
+            f"or it plays only the size that it was trained on: {error}"
+        ) from error
 
 
 def _digest_weights(tensors: Mapping[str, Tensor]) -> str:

@@ -21,8 +21,6 @@ from stonezero.encoding import Arrays, decode_games, encode_games
 from stonezero.replay import ReplayBuffer, ReplayError, Samples, check_samples
 from stonezero.run import write_atomic
 from stonezero.selfplay import FinishedGame
-from stonezero.targets import winner_of
-from stonezoo.core.game import OUTCOME
 from stonezoo.state import Game
 
 CHUNK_NAME = "games-{:012d}.npz"
@@ -88,7 +86,7 @@ def decode_chunk(data: bytes, first_row: int, game: Game, source: str) -> list[F
     try:
         trajectories, states = decode_games(game, arrays)
         return [
-            FinishedGame.from_trajectory(game, trajectory, winner_of(int(state[OUTCOME])))
+            FinishedGame.from_trajectory(game, trajectory, state)
             for trajectory, state in zip(trajectories, states, strict=True)
         ]
     except ValueError as error:

@@ -2,6 +2,8 @@
 
 Rows are kept as states, not as observations: observations are made when a batch is drawn, after each row has been
 turned by a symmetry of the board. The buffer itself is never stored: `stonezero.chunks` fills it again from games.
+
+Whose each cell is in the end is kept, by cells, only for a network that learns it.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ class Samples:
     legal_action_mask: NDArray[Any]  # [N, A] bool or int8
     value: NDArray[np.float32]  # [N] the game's outcome in [-1, 1] for the player to act in that row
     version: NDArray[np.int32]  # [N] of the weights that played
+    owner: NDArray[np.int8] | None = None
+    """[N, cells] when the game ends: 1 the row's player's, -1 the other's, 0 nobody's; None where it is not known."""
 
     def __len__(self) -> int:
         return len(self.states)
@@ -44,18 +48,29 @@ class Samples:
             self.legal_action_mask[rows],
             self.value[rows],
             self.version[rows],
+            None if self.owner is None else self.owner[rows],
         )
 
     @staticmethod
     def concatenate(parts: Sequence[Samples]) -> Samples:
-        """All rows in order."""
+        """All rows in order; their owners are known when those of every part are."""
+        owners = [part.owner for part in parts if part.owner is not None]
         return Samples(
             states=np.concatenate([part.states for part in parts]),
             search_policy=np.concatenate([part.search_policy for part in parts]),
             legal_action_mask=np.concatenate([np.asarray(part.legal_action_mask, np.bool_) for part in parts]),
             value=np.concatenate([part.value for part in parts]),
             version=np.concatenate([part.version for part in parts]),
+            owner=np.concatenate(owners) if len(owners) == len(parts) else None,
         )
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose each cell is when the game ends, for the player to act, where cells lie in observations."""
+
+    target: NDArray[np.int8]  # [B, H, W] 1 the player to act's, -1 the other's, 0 nobody's or beside the board
+    on_board: NDArray[np.bool_]  # [H, W] where there is a cell
 
 
 @dataclass(frozen=True)
@@ -68,6 +83,7 @@ class Batch:
     value: NDArray[np.float32]  # [B] in [-1, 1] for the player to act
     age: NDArray[np.int64]  # [B] rows added since this one
     version: NDArray[np.int32]  # [B] of the weights that played
+    owner: Owner | None = None  # where it is kept
 
     def __len__(self) -> int:
         return len(self.value)
@@ -82,6 +98,7 @@ class ReplayBuffer:
         config: ReplayConfig,
         *,
         symmetries: bool = True,
+        owner: bool = False,
         observe: Observe | None = None,
         transform: Transform | None = None,
     ) -> None:
@@ -91,6 +108,7 @@ class ReplayBuffer:
             game: a `stonezoo.Game`.
             config: the window, the reuse and the capacity.
             symmetries: draw each row under a random symmetry of the game.
+            owner: keep whose each cell is in the end, a byte a cell and row, and show it in batches.
             observe: `observe(states [B, S], out [B, H, W, C])`; None: the game's own.
             transform: `transform(states [B, S], symmetry [B], out [B, S])`; None: the game's own.
         """
@@ -103,6 +121,7 @@ class ReplayBuffer:
         # [K, A]: under symmetry k action b comes from action sources[k, b].
         tables = [np.asarray(symmetry.actions, np.int64) for symmetry in game.symmetries] if symmetries else []
         self._sources = np.array([np.argsort(table) for table in tables], np.int64).reshape(-1, self._num_actions)
+        self._cells = _Cells(game, symmetries) if owner else None
         self._rings: dict[str, NDArray[Any]] = {}
         self._first_row = 0  # rows before it were never here: a resumed run does not load all of its past
 
@@ -137,6 +156,8 @@ class ReplayBuffer:
         if count == 0:
             return
         check_samples(samples, self._num_actions)
+        if self._cells is not None and (samples.owner is None or samples.owner.shape[1] != self._cells.number):
+            raise ValueError(f"the rows do not say whose each of the {self._cells.number} cells is when the game ends")
         if not self._rings:
             self._allocate(samples.states.shape[1])
         if samples.states.shape[1] != self._rings["states"].shape[1]:
@@ -149,6 +170,8 @@ class ReplayBuffer:
         self._rings["mask"][target] = np.packbits(np.asarray(samples.legal_action_mask[source], np.bool_), axis=1)
         self._rings["value"][target] = samples.value[source]
         self._rings["version"][target] = samples.version[source]
+        if self._cells is not None and samples.owner is not None:
+            self._rings["owner"][target] = samples.owner[source]
         self.total_rows += count
 
     def sample(self, batch_size: int, rng: np.random.Generator) -> Batch:
@@ -163,6 +186,7 @@ class ReplayBuffer:
         states = self._rings["states"][slots]  # [B, S]
         search_policy = self._rings["search_policy"][slots]  # [B, A]
         mask = self._unpack(slots)  # [B, A]
+        symmetry = None
         if len(self._sources):
             symmetry = rng.integers(len(self._sources), size=batch_size).astype(np.int32)
             states, search_policy, mask = self.apply_symmetries(states, search_policy, mask, symmetry)
@@ -175,6 +199,7 @@ class ReplayBuffer:
             value=self._rings["value"][slots],
             age=age,
             version=self._rings["version"][slots],
+            owner=None if self._cells is None else self._cells.place(self._rings["owner"][slots], symmetry),
         )
 
     def apply_symmetries(
@@ -211,6 +236,7 @@ class ReplayBuffer:
             legal_action_mask=self._unpack(slots),
             value=self._rings["value"][slots],
             version=self._rings["version"][slots],
+            owner=None if self._cells is None else self._rings["owner"][slots],
         )
 
     def _allocate(self, state_size: int) -> None:
@@ -222,9 +248,37 @@ class ReplayBuffer:
             "value": np.zeros(capacity, np.float32),
             "version": np.zeros(capacity, np.int32),
         }
+        if self._cells is not None:
+            self._rings["owner"] = np.zeros((capacity, self._cells.number), np.int8)
 
     def _unpack(self, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.unpackbits(self._rings["mask"][slots], axis=1, count=self._num_actions).astype(np.bool_)
+
+
+class _Cells:
+    """Where a game's cells go: under symmetries, and in observations."""
+
+    def __init__(self, game: Any, symmetries: bool) -> None:
+        self.number = int(game.num_cells)
+        grid = np.array(game.layout.grid, np.int64)  # [H, W] the cell at each place, -1 beside the board
+        self.on_board = grid >= 0  # [H, W]
+        self._places = np.empty(self.number, np.int64)  # [cells] index into the flattened grid
+        self._places[grid[self.on_board]] = np.flatnonzero(self.on_board)
+        # [K, cells]: under symmetry k cell c shows what cell sources[k, c] did.
+        tables = [np.argsort(symmetry.cells) for symmetry in game.symmetries] if symmetries else []
+        self._sources = np.array(tables, np.int64).reshape(-1, self.number)
+
+    def place(self, owner: NDArray[np.int8], symmetry: NDArray[np.int32] | None) -> Owner:
+        """The owners [B, cells] of rows, each under its own symmetry [B] where given, as planes.
+
+        The signs stay as they are, also under a symmetry that exchanges the players: what was the row's player's is
+        still the row's player's when stones and player have both changed colour.
+        """
+        if symmetry is not None:
+            owner = np.take_along_axis(owner, self._sources[symmetry], 1)
+        planes = np.zeros((len(owner), self.on_board.size), np.int8)
+        planes[:, self._places] = owner
+        return Owner(planes.reshape(-1, *self.on_board.shape), self.on_board)
 
 
 def window_size(total_rows: int, config: ReplayConfig) -> int:
@@ -271,6 +325,10 @@ def check_samples(samples: Samples, num_actions: int) -> None:
         "value": (count,),
         "version": (count,),
     }
+    if samples.owner is not None:
+        shapes["owner"] = (count, samples.owner.shape[-1])
+        if (np.abs(samples.owner) > 1).any():
+            raise ValueError("owner must be -1, 0 or 1")
     for name, shape in shapes.items():
         actual = getattr(samples, name).shape
         if actual != shape:

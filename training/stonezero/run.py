@@ -3,6 +3,7 @@
 config.yaml     the resolved configuration          versions.json   what wrote the run, its rules id and run id
 events/         TensorBoard                         checkpoints/    networks, a folder each
 games/          finished games as text records      state/          training state and replay chunks
+evaluator.json  how the network is evaluated here   evaluation.json the evaluation at the end
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from stonezero.config import SearchConfig, SelfplayConfig
 from stonezero.encoding import decode_games, encode_games
 from stonezero.replay import Samples, restore_rng, rng_state
-from stonezero.search import Search
+from stonezero.search import Search, SearchResult
 from stonezero.targets import Trajectory, make_samples, winner_of
 from stonezoo.core.game import ONGOING, OUTCOME, TO_PLAY
 from stonezoo.core.rng import new_streams
@@ -27,6 +27,7 @@ from stonezoo.kernels.batch import reset_batch, step_batch
 from stonezoo.record import Record, format_record
 from stonezoo.state import Game
 
+HALF_LIFE = 4_096  # positions after which an old one counts half in the mean surprise
 SPAWN_KEY = 0  # of self-play among all that draws from the run's seed
 
 
@@ -45,7 +46,7 @@ class VersionedEvaluator(Protocol):
 class FinishedGame:
     """One game of self-play with what is learnt from it."""
 
-    number: int  # counted by its worker from 0
+    number: int  # unique among the games of one start of a run
     actions: tuple[int, ...]  # from the initial state
     turns: int
     winner: int  # 0, 1, or -1 for a draw
@@ -53,14 +54,14 @@ class FinishedGame:
     plies: tuple[int, ...] = ()  # actions before each row of `samples`
 
     @classmethod
-    def from_trajectory(cls, game: Game, trajectory: Trajectory, winner: int) -> FinishedGame:
-        """The game that a trajectory has become."""
+    def from_trajectory(cls, game: Game, trajectory: Trajectory, final_state: NDArray[np.int32]) -> FinishedGame:
+        """The game that a trajectory has become, over in `final_state` [S]."""
         return cls(
             number=trajectory.number,
             actions=tuple(trajectory.actions),
             turns=trajectory.turns,
-            winner=winner,
-            samples=make_samples(game, trajectory, winner),
+            winner=winner_of(int(final_state[OUTCOME])),
+            samples=make_samples(game, trajectory, final_state),
             plies=tuple(trajectory.plies),
         )
 
@@ -87,8 +88,11 @@ class Statistics:
     actions: int  # played in all lanes, those of unfinished games included
     simulations: int
     rows: int  # recorded in the games that ended
-    seconds: float
-    search_seconds: float  # of them within searches, network calls included
+    seconds: float  # of wall time
+    busy_seconds: (
+        float  # spent on playing, all groups of games together: more than `seconds` where several play at once
+    )
+    search_seconds: float  # of `busy_seconds`, within searches, network calls included
     length: float  # mean actions of a finished game; NaN, like the next three, when there is none
     turns: float  # mean turns of a finished game
     first_player_win_rate: float
@@ -113,6 +117,25 @@ class Statistics:
         return values
 
 
+@dataclass
+class RunningMean:
+    """Mean over the latest values, some thousands of them."""
+
+    total: float = 0.0
+    weight: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """0 before there are any."""
+        return self.total / self.weight if self.weight else 0.0
+
+    def add(self, values: NDArray[np.floating[Any]]) -> None:
+        """Take in new values; older ones fade."""
+        keep = 0.5 ** (len(values) / HALF_LIFE)
+        self.total = keep * self.total + float(values.sum())
+        self.weight = keep * self.weight + len(values)
+
+
 class SelfPlay:
     """One worker's lanes. Two workers, or two games, never share a stream of random numbers."""
 
@@ -125,6 +148,7 @@ class SelfPlay:
         *,
         seed: int,
         worker: int = 0,
+        num_workers: int = 1,
     ) -> None:
         """Begin a game in each of `config.num_games` lanes.
 
@@ -135,27 +159,32 @@ class SelfPlay:
             evaluate: the network; its `version` is written into each row.
             seed: of the run.
             worker: number of this worker within the run.
+            num_workers: of the run; game `number` of the run belongs to worker `number % num_workers`.
         """
         # Fixed.
         self.game = game
         self.config = config
         self._search_config = search
-        self._seed, self._worker = seed, worker
+        self._seed, self._worker, self._num_workers = seed, worker, num_workers
         # Owned elsewhere.
         self._evaluate = evaluate
-        # Changed.
-        self.recorded = 0  # positions since this worker was made, those of unfinished games included
-        self.search_seconds = 0.0  # likewise, within searches, network calls included
+        # Changed. Since this worker was made, what belongs to unfinished games included:
+        self.actions = 0
+        self.recorded = 0  # positions
+        self.busy_seconds = 0.0
+        self.search_seconds = 0.0  # of them within searches, network calls included
         B = config.num_games
         self._search = Search(game, search, B)
         self._states = np.zeros((B, game.rules.state_size), np.int32)  # [B, S]
         self._streams = np.zeros((B, 2), np.int64)
         self._full = np.ones(B, np.bool_)  # whether the turn under way is searched in full
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SPAWN_KEY, worker)))
-        self._next_number = 0
+        self._next_number = worker
+        self._mean_surprise = RunningMean()
         self._simulations = 0
         self._trajectories: list[Trajectory] = []
-        self._ended: list[FinishedGame] = []  # since `play` last returned
+        self._ended: list[FinishedGame] = []  # since they were last taken
+        self._ended_rows = 0
         reset_batch(game.rules, self._states)
         for lane in range(B):
             self._trajectories.append(self._begin(lane))
@@ -166,36 +195,35 @@ class SelfPlay:
         """Made since the run began."""
         return self._simulations
 
+    @property
+    def ended_rows(self) -> int:
+        """Rows in the games that `take` would return."""
+        return self._ended_rows
+
     def play(self, rows: int, progress: Callable[[int], object] | None = None) -> tuple[list[FinishedGame], Statistics]:
         """Advance until the games that have ended hold at least `rows` rows; they come in the order of their ends.
 
         `progress` is called after each action of all lanes with the rows so far. It may take a `snapshot`: the
         games that have ended are in it until this returns.
         """
-        start = time.perf_counter()
-        already = _count_rows(self._ended)
-        found, steps, before, searched = already, 0, self._simulations, self.search_seconds
-        while found < rows:
-            ended = self.advance()
-            self._ended += ended
-            found += _count_rows(ended)
-            steps += 1
+        start, before = time.perf_counter(), Totals.of([self])
+        while self._ended_rows < rows:
+            self.advance()
             if progress is not None:
-                progress(found)
-        seconds = time.perf_counter() - start
-        finished, self._ended = self._ended, []
-        return finished, _statistics(
-            finished,
-            actions=steps * self.config.num_games,
-            simulations=self._simulations - before,
-            rows=found - already,
-            seconds=max(seconds, 1e-9),
-            search_seconds=self.search_seconds - searched,
-        )
+                progress(self._ended_rows)
+        spent = Totals.of([self]).since(before)
+        games = self.take()
+        return games, summarise(games, spent, time.perf_counter() - start)
 
-    def advance(self) -> list[FinishedGame]:
-        """Play one action in every lane and return the games that it ended."""
-        search, states = self._search_config, self._states
+    def take(self) -> list[FinishedGame]:
+        """The games that have ended since they were last taken, in the order of their ends."""
+        games, self._ended, self._ended_rows = self._ended, [], 0
+        return games
+
+    def advance(self) -> None:
+        """Play one action in every lane; the games that it ends wait for `take`."""
+        began = time.perf_counter()
+        search, states, version = self._search_config, self._states, self._evaluate.version
         turns = np.array([trajectory.turns for trajectory in self._trajectories])
         warm = self._full & (turns < self.config.temperature_turns)
         start = time.perf_counter()
@@ -209,32 +237,33 @@ class SelfPlay:
         )
         self.search_seconds += time.perf_counter() - start
         self._simulations += int(result.visit_counts.sum())
-        recorded = result.searched & self._full
-        self.recorded += int(recorded.sum())
+        copies = self._copies(result)
+        self.recorded += int(copies.sum())
         for lane, trajectory in enumerate(self._trajectories):
-            if recorded[lane]:
-                trajectory.record(states[lane], result.search_policy[lane], self._evaluate.version)
+            for _ in range(copies[lane]):
+                trajectory.record(states[lane], result.search_policy[lane], version)
             trajectory.actions.append(int(result.action[lane]))
         to_play = states[:, TO_PLAY].copy()
         step_batch(self.game.rules, states, result.action)
         changed = states[:, TO_PLAY] != to_play
-        ended = []
         for lane in np.flatnonzero(changed).tolist():
             self._trajectories[lane].turns += 1
         for lane in np.flatnonzero(states[:, OUTCOME] != ONGOING).tolist():
-            ended.append(self._finish(lane))
+            self._keep(self._finish(lane))
             self._trajectories[lane] = self._begin(lane)
             changed[lane] = True
         self._draw_full(changed)
-        return ended
+        self.actions += len(states)
+        self.busy_seconds += time.perf_counter() - began
 
     def snapshot(self) -> bytes:
-        """All that the next game depends on, for `restore`: games under way, and those that `play` has not returned."""
+        """All that the next game depends on, for `restore`: games under way, and those that were not taken."""
         trajectories = [*self._trajectories, *(game.trajectory() for game in self._ended)]
         members: dict[str, Any] = {
             "streams": self._streams,
             "full": self._full,
             "counters": np.array([self._next_number, self._simulations], np.int64),
+            "surprise": np.array([self._mean_surprise.total, self._mean_surprise.weight]),
             "rng": np.frombuffer(json.dumps(rng_state(self._rng)).encode(), np.uint8),
             **encode_games(trajectories),
         }
@@ -254,18 +283,26 @@ class SelfPlay:
             raise ValueError(f"the snapshot holds {len(arrays['streams'])} lanes, this worker has {B}")
         trajectories, states = decode_games(self.game, arrays)
         ended = [
-            FinishedGame.from_trajectory(self.game, trajectory, winner_of(int(state[OUTCOME])))
+            FinishedGame.from_trajectory(self.game, trajectory, state)
             for trajectory, state in zip(trajectories[B:], states[B:], strict=True)
         ]
         rng = restore_rng(json.loads(arrays["rng"].tobytes()))
         self._states[:], self._streams[:], self._full[:] = states[:B], arrays["streams"], arrays["full"]
         self._next_number, self._simulations = map(int, arrays["counters"])
-        self._rng, self._trajectories, self._ended = rng, trajectories[:B], ended
+        self._mean_surprise = RunningMean(*map(float, arrays["surprise"]))
+        self._rng, self._trajectories = rng, trajectories[:B]
+        self.take()
+        for finished in ended:
+            self._keep(finished)
+
+    def _keep(self, finished: FinishedGame) -> None:
+        self._ended.append(finished)
+        self._ended_rows += 0 if finished.samples is None else len(finished.samples)
 
     def _begin(self, lane: int) -> Trajectory:
         """Start the next game in a lane, with its own stream and opening."""
         number = self._next_number
-        self._next_number += 1
+        self._next_number += self._num_workers
         # The stream is fixed by (run's seed, worker, game) and no two games share one.
         sequence = np.random.SeedSequence(self._seed, spawn_key=(SPAWN_KEY, self._worker, number))
         self._streams[lane] = new_streams(sequence, 1)[0]
@@ -284,9 +321,26 @@ class SelfPlay:
         self._states[lane] = state.row
         return trajectory
 
+    def _copies(self, result: SearchResult) -> NDArray[np.int64]:
+        """How often each lane's position is recorded [B]: once where it was searched in full, more where it surprises.
+
+        Policy surprise weighting (KataGo, KataGoMethods.md): a share `surprise_weight` of the rows is given out in
+        proportion to the divergence of the search policy from the prior, so that the mean is one row a position.
+        """
+        recorded = result.searched & self._full  # [B]
+        copies = recorded.astype(np.int64)
+        share = self.config.surprise_weight
+        if share and recorded.any():
+            target, prior = result.search_policy[recorded], result.prior[recorded]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                surprise = np.where(target > 0, target * np.log(target / prior), 0.0).sum(1)  # nats
+            self._mean_surprise.add(surprise)
+            weight = 1 - share + share * surprise / max(self._mean_surprise.value, 1e-9)
+            copies[recorded] = np.floor(weight + self._rng.random(len(weight)))
+        return copies
+
     def _finish(self, lane: int) -> FinishedGame:
-        winner = winner_of(int(self._states[lane, OUTCOME]))
-        return FinishedGame.from_trajectory(self.game, self._trajectories[lane], winner)
+        return FinishedGame.from_trajectory(self.game, self._trajectories[lane], self._states[lane])
 
     def _draw_full(self, begins: NDArray[np.bool_]) -> None:
         """Playout cap: decide once a turn, in the lanes [B] where one begins, whether it is searched in full."""
@@ -310,24 +364,48 @@ def game_records(game: Game, games: Sequence[FinishedGame], name: str, game_id: 
     return "\n".join(texts)
 
 
-def _statistics(
-    games: Sequence[FinishedGame], *, actions: int, simulations: int, rows: int, seconds: float, search_seconds: float
-) -> Statistics:
+class Totals(NamedTuple):
+    """What workers did since they were made, all together."""
+
+    actions: int
+    simulations: int
+    busy_seconds: float
+    search_seconds: float
+
+    @classmethod
+    def of(cls, workers: Sequence[SelfPlay]) -> Totals:
+        """The sums of the workers' counters."""
+        return cls(
+            sum(worker.actions for worker in workers),
+            sum(worker.simulations for worker in workers),
+            sum(worker.busy_seconds for worker in workers),
+            sum(worker.search_seconds for worker in workers),
+        )
+
+    def since(self, before: Totals) -> Totals:
+        """What came after `before`."""
+        return Totals(
+            self.actions - before.actions,
+            self.simulations - before.simulations,
+            self.busy_seconds - before.busy_seconds,
+            self.search_seconds - before.search_seconds,
+        )
+
+
+def summarise(games: Sequence[FinishedGame], spent: Totals, seconds: float) -> Statistics:
+    """What self-play did in so many `seconds` of wall time, in which `games` ended."""
     nothing = float("nan")
     return Statistics(
         games=len(games),
         distinct_games=len({game.actions for game in games}),
-        actions=actions,
-        simulations=simulations,
-        rows=rows,
-        seconds=seconds,
-        search_seconds=search_seconds,
+        actions=spent.actions,
+        simulations=spent.simulations,
+        rows=sum(len(game.samples) for game in games if game.samples is not None),
+        seconds=max(seconds, 1e-9),
+        busy_seconds=spent.busy_seconds,
+        search_seconds=spent.search_seconds,
         length=float(np.mean([len(game.actions) for game in games])) if games else nothing,
         turns=float(np.mean([game.turns for game in games])) if games else nothing,
         first_player_win_rate=float(np.mean([game.winner == 0 for game in games])) if games else nothing,
         draw_rate=float(np.mean([game.winner == -1 for game in games])) if games else nothing,
     )
-
-
-def _count_rows(games: Sequence[FinishedGame]) -> int:
-    return sum(len(game.samples) for game in games if game.samples is not None)

@@ -30,6 +30,7 @@ from stonezoo.state import Game
 STATE_NAME = "training-{:08d}.pt"
 RECORDS_NAME = "iteration-{:06d}.txt"
 EVALUATION_FILE = "evaluation.json"
+EVALUATOR_FILE = "evaluator.json"  # how the network is evaluated on the present machine, for people to read
 ABANDONED = "abandoned-"  # what a run that had to go back leaves behind is kept under such names
 KEPT_STATES = 2
 

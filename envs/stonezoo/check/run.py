@@ -15,6 +15,7 @@ from stonezoo.check import (
     processes,
     protocol,
     referee,
+    solver,
     states,
     symmetries,
     texts,
@@ -47,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
     Check("records", "games read back from their records", texts.find_record_faults),
     Check("observations", "observations are whole, in [0, 1], tell states apart, and are copies", observations.find),
     Check("symmetries", "symmetries are a group of tables, and commute with play and results", symmetries.find),
+    Check("solver", "what the game says to the exact solver hides nothing that values depend on", solver.find),
     Check("environments", "PettingZoo's and Gymnasium's own checks pass", environments.find),
     Check("vector", "a batched environment plays the same games as single states", environments.find_vector_faults),
     Check("processes", "another process, and plain Python, play the same games", processes.find),
@@ -80,6 +82,8 @@ def check_game(subject: Subject, *, only: Sequence[str] = (), progress: Progress
         skipped = ""
         if check.name == "referee" and subject.referee is None:
             skipped = "no referee was given"
+        elif check.name == "solver" and solver.says_nothing(subject):
+            skipped = "the game says nothing to the solver (contents, endless_counter)"
         elif playable is not None and check.name != "protocol":
             skipped = "the game cannot be played, as the first fault says"
         else:

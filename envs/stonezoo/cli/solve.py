@@ -45,7 +45,8 @@ def configure(parser: Parser) -> None:
         "Says who wins a position with best play, and what every action is worth.\n\n"
         "There are two ways. A table holds every position that can be reached from the start, with the number of\n"
         "actions to the end; it is made once and can be kept (--save), and the player `perfect` plays from it.\n"
-        "A search looks forward from one position and keeps nothing; near the end of a game it works on any board.\n"
+        "A search looks forward from one position; near the end of a game it works on any board. Kept (--save), it is\n"
+        "where later searches begin, and where play cannot cycle `perfect` plays from it too.\n"
         "Endless play is a draw, as the game's rules say, and the count towards that draw is part of the answer.\n"
         "Wins are as short as possible, losses as long.\n\n"
         "Ctrl-C leaves a file from which the same command goes on."
@@ -55,6 +56,7 @@ def configure(parser: Parser) -> None:
         "  stonezoo solve rive --board-size 2                         solve it and show the first actions' values\n"
         "  stonezoo solve resolve --board-size 4 --save               and keep the table\n"
         "  stonezoo solve resolve --board-size 4 --position 'TEXT'    ask the kept table, or search\n"
+        "  stonezoo solve rive --board-size 3 --method search --save  what no table holds\n"
         "  stonezoo solve dara --rows 4 --columns 4 --stones 4 --limits    how the limit on endless play matters"
     )
     add_games(parser, _configure_game)
@@ -75,11 +77,11 @@ def _configure_game(parser: Parser) -> None:
         metavar="SIZE",
         help="the most to take, such as 4G or 500M (default: 6G, or half of what is free if that is less)",
     )
-    parser.add_argument("--save", action="store_true", help="keep the table where `perfect` looks for it")
+    parser.add_argument("--save", action="store_true", help="keep the table, or the search, where `perfect` looks")
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="keep the table in FILE instead, and ask FILE if it is there"
     )
-    parser.add_argument("--again", action="store_true", help="make the table anew though there is a kept one")
+    parser.add_argument("--again", action="store_true", help="begin anew though a table, or a search, is kept")
     parser.add_argument("--max-nodes", type=positive, metavar="N", help="give a search up after N nodes an action")
     parser.add_argument(
         "--limits", action="store_true", help="say instead how values depend on the limit on endless play"
@@ -185,6 +187,7 @@ def _make_table(game: Game, path: Path, memory: int) -> Table | None:
 
 def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namespace) -> dict[str, Any] | None:
     game, partial = state.game, path.with_name(path.name + ".search" + PARTIAL)
+    kept = Search.usual_path(game)
     compile_solver(game)  # or loads it, which must not be timed
     start = time.perf_counter()
     with _progress() as show:
@@ -200,6 +203,8 @@ def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namesp
         if partial.exists():
             search.load(partial)
             print(f"going on from {partial}", file=sys.stderr)
+        elif kept.exists() and not arguments.again:
+            search.load(kept)
         try:
             value = search.value(state.row, arguments.max_nodes)
             values = search.action_values(state.row, arguments.max_nodes)
@@ -207,6 +212,8 @@ def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namesp
             search.save(partial)
             print(f"\ninterrupted; the same command goes on from {partial}", file=sys.stderr)
             return None
+    if arguments.save:
+        search.save(kept)
     partial.unlink(missing_ok=True)
     return {
         **_describe(state, value, values, None),
@@ -214,6 +221,7 @@ def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namesp
         "nodes": search.nodes,
         "seconds": round(time.perf_counter() - start, 3),
         "memory": search.memory,
+        "file": str(kept) if kept.exists() else None,
     }
 
 
@@ -295,11 +303,11 @@ def _show(state: State, answer: dict[str, Any]) -> None:
         for word, names in groups.items():
             table.add_row(word, " ".join(names), str(len(names)))
         console.print(table)
+    where = f"; kept in {answer['file']}" if answer["file"] else ""
     if answer["method"] == "table":
-        where = f"; kept in {answer['file']}" if answer["file"] else ""
         counted = f"{answer['positions']:,} positions, {answer['edges']:,} actions"
     else:
-        where, counted = "", f"{answer['nodes']:,} nodes"
+        counted = f"{answer['nodes']:,} nodes"
     print(f"{counted}, {answer['seconds']:.1f} s, {show_memory(answer['memory'])}{where}")
 
 

@@ -21,6 +21,8 @@ from stonezoo.cli.command import (
     print_json,
 )
 from stonezoo.players import make_player
+from stonezoo.players.perfect import perfect_source
+from stonezoo.solve import Table
 from stonezoo.solve.memory import read_memory
 from stonezoo.state import Game
 from stonezoo.truth import (
@@ -35,7 +37,7 @@ from stonezoo.truth import (
 )
 from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
 from stonezoo.truth.measure import OWN_GAMES, SAMPLE, SOURCES, draw_positions
-from stonezoo.truth.oracle import Oracle, SearchOracle, usable_oracle, usable_table
+from stonezoo.truth.oracle import BUILD_BYTES, Oracle, SearchOracle, usable_oracle
 from stonezoo.truth.probes import save_probes
 
 PLAYERS = "random,uct:100,uct:1000"
@@ -67,7 +69,12 @@ def _configure_truth_of_game(parser: Parser) -> None:
     parser.add_argument(
         "--count", type=positive, help=f"decisive positions of a sample ({SAMPLE}), or own games ({OWN_GAMES})"
     )
-    parser.add_argument("--versus", type=positive, metavar="N", help="also play N games in each seat against best play")
+    parser.add_argument(
+        "--versus",
+        type=positive,
+        metavar="N",
+        help="also play N games in each seat against best play: the player perfect's, by table or by search",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the sample and the players (default 0)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -77,7 +84,8 @@ def _run_truth(arguments: argparse.Namespace) -> int:
     count = arguments.count or (OWN_GAMES if arguments.positions == "own" else SAMPLE)
     with _clear_errors():
         players = [make_player(text, game) for text in arguments.players.split(",")]
-        table = usable_table(game) if arguments.versus else None
+        perfect = perfect_source(game, made_with=BUILD_BYTES) if arguments.versus else None
+        table = perfect if isinstance(perfect, Table) else None
         positions = arguments.positions
         if positions != "own":  # the same ones for all players
             positions = draw_positions(game, positions, count=count, seed=arguments.seed, table=table)
@@ -95,8 +103,8 @@ def _run_truth(arguments: argparse.Namespace) -> int:
                         progress=progress(player.name),
                     )
                 )
-                if arguments.versus and table is not None:
-                    versus.append(play_perfect(player, game, table, games=arguments.versus, seed=arguments.seed))
+                if perfect is not None:
+                    versus.append(play_perfect(player, game, perfect, games=arguments.versus, seed=arguments.seed))
     if arguments.json:
         told = [truth.to_dict() for truth in truths]
         for entry, seats in zip(told, versus, strict=False):

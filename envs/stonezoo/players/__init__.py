@@ -4,7 +4,7 @@ from stonezoo.players.alphabeta import AlphaBetaPlayer
 from stonezoo.players.function import FunctionPlayer
 from stonezoo.players.greedy import GreedyPlayer
 from stonezoo.players.human import HumanPlayer
-from stonezoo.players.perfect import PerfectPlayer
+from stonezoo.players.perfect import PerfectPlayer, UnsolvedError
 from stonezoo.players.player import Player, PlayerError, choose
 from stonezoo.players.registry import PlayerKind, make_player, read_number, register_player
 from stonezoo.players.uct import UctPlayer
@@ -23,6 +23,7 @@ __all__ = [
     "RandomPlayer",
     "UctPlayer",
     "UctPlusPlayer",
+    "UnsolvedError",
     "choose",
     "make_player",
     "read_number",

@@ -17,6 +17,7 @@ from stonezoo.players.player import Player, PlayerError
 from stonezoo.players.uct import UctPlayer
 from stonezoo.players.uct_plus import UctPlusPlayer
 from stonezoo.players.uniform import RandomPlayer
+from stonezoo.solve.memory import read_memory
 from stonezoo.state import Game
 
 ENTRY_POINT_GROUP = "stonezoo.players"
@@ -127,7 +128,14 @@ def _alphabeta(text: str, game: Game) -> Player | None:
 
 
 def _perfect(text: str, game: Game) -> Player | None:
-    return PerfectPlayer(game) if text == "perfect" else None
+    name, colon, size = text.partition(":")
+    if name != "perfect":
+        return None
+    try:
+        memory = read_memory(size) if colon else None
+    except ValueError as error:
+        raise PlayerError(f"{text}: {error}, as in perfect:4G") from None
+    return PerfectPlayer(game, memory=memory, name=text)
 
 
 def _human(text: str, game: Game) -> Player | None:
@@ -151,7 +159,13 @@ _KINDS: list[PlayerKind] = [
             "seed); without a heuristic it sees wins and losses alone"
         ),
     ),
-    PlayerKind(_perfect, lambda: "perfect (from a solved table; see stonezoo solve)"),
+    PlayerKind(
+        _perfect,
+        lambda: (
+            "perfect (from a solved table, see stonezoo solve; or by search where there is none and play cannot cycle, "
+            "in 1 GB, or 4 GB as perfect:4G)"
+        ),
+    ),
     PlayerKind(_human, lambda: "human (at the terminal)"),
     PlayerKind(_function, lambda: "py:module:function (your own: (observation, mask) -> action or probabilities)"),
 ]

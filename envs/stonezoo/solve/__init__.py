@@ -1,5 +1,6 @@
 """Exact values: solved tables of small games, and exact search in large ones."""
 
+from stonezoo.solve.known import can_be_searched, known_table, saved_search
 from stonezoo.solve.lookup import ILLEGAL, NO_DISTANCE
 from stonezoo.solve.memory import MemoryLimitError
 from stonezoo.solve.search import Search, SearchLimitError
@@ -15,5 +16,8 @@ __all__ = [
     "SearchLimitError",
     "Table",
     "TableError",
+    "can_be_searched",
     "compile_solver",
+    "known_table",
+    "saved_search",
 ]

@@ -248,7 +248,9 @@ class Builder:
         self.memory = memory
         endless = endless_counter(game.rules)
         # With a limit of 1 the count is 0 or the game is over, but for actions in mid-turn: nothing is to be forgotten.
-        self.with_counter = with_counter or (endless is not None and endless[1] < 2)
+        # Without contents the whole row is the key, count and all: nothing can be.
+        kept = endless is not None and (endless[1] < 2 or not hasattr(game.rules, "rest_size"))
+        self.with_counter = with_counter or kept
         self.keys = make_keys(game, with_counter=self.with_counter)
         forgets = endless is not None and not self.with_counter
         self.counter, self.limit = endless if forgets and endless is not None else (NO_ENTRY, 0)

@@ -20,6 +20,7 @@ from stonezoo.solve.table_file import TableError, about_game, digest_of, load_ar
 from stonezoo.state import Game
 
 KIND = "search"  # of its files
+SUFFIX = ".search"  # of its usual path
 DEFAULT_MEMORY = 1 << 30
 BUDGET = 500_000  # nodes between two looks at the clock
 FIRST_DEPTH = 256
@@ -174,6 +175,11 @@ class Search:
         self._deep = self._deep._replace(**deeper)
 
     # --- Files ----------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def usual_path(game: Game) -> Path:
+        """Where the saved search of a game is looked for: beside its table."""
+        return Table.usual_path(game).with_suffix(SUFFIX)
 
     def save(self, path: Path | str) -> None:
         """Writes the transposition table, whole or not at all: a search that loads it goes on where this one is.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stonezoo.core.game import TO_PLAY
 from stonezoo.kernels.batch import step_batch
-from stonezoo.solve import ILLEGAL, MemoryLimitError, Search, SearchLimitError, Table
+from stonezoo.solve import ILLEGAL, Search, SearchLimitError, Table, known_table, saved_search
 from stonezoo.state import Game
 
 MAX_NODES = 30_000  # of a search for all actions of one position
@@ -31,15 +31,22 @@ class SearchOracle:
     """Solves every position it is asked for by search, and gives up on those that take more than `max_nodes`."""
 
     def __init__(
-        self, game: Game, max_nodes: int = MAX_NODES, memory_bytes: int | None = None, *, symmetric: bool = False
+        self,
+        game: Game,
+        max_nodes: int = MAX_NODES,
+        memory_bytes: int | None = None,
+        *,
+        symmetric: bool = False,
+        search: Search | None = None,
     ) -> None:
         """The transposition table, of 1 GB at most unless `memory_bytes` says more, is kept between questions.
 
-        `symmetric`: symmetric positions share an entry, which costs time and pays early in games only.
+        `symmetric`: symmetric positions share an entry, which costs time and pays early in games only. `search`: who
+        searches, instead of a new one.
         """
         self.game = game
         self.max_nodes = max_nodes
-        self._search = Search(game, memory_bytes, symmetric=symmetric)
+        self._search = Search(game, memory_bytes, symmetric=symmetric) if search is None else search
 
     def action_values(self, states: NDArray[np.int32]) -> NDArray[np.int8]:
         """Returns int8 [B, A]; see `Oracle.action_values`."""
@@ -71,19 +78,15 @@ def usable_table(game: Game) -> Table:
     Raises:
         TableError: there is none, and the game is too large to solve on the spot; or the saved one cannot be used.
     """
-    if Table.usual_path(game).exists():
-        return Table.load(game)
-    try:
-        return Table.build(game, memory=BUILD_BYTES)
-    except MemoryLimitError:
-        return Table.load(game)  # says that there is none, and what makes one
+    table = known_table(game, BUILD_BYTES)
+    return Table.load(game) if table is None else table  # which says that there is none, and what makes one
 
 
 def usable_oracle(game: Game) -> Table | SearchOracle:
-    """The table of a game, saved or quickly built, else a search that knows late positions."""
-    if Table.usual_path(game).exists():
-        return Table.load(game)
-    try:
-        return Table.build(game, memory=BUILD_BYTES)
-    except MemoryLimitError:
-        return SearchOracle(game)
+    """The table of a game, saved or quickly built, else a search that knows late positions, or what a saved one knows.
+
+    Raises:
+        TableError: what was saved cannot be used.
+    """
+    table = known_table(game, BUILD_BYTES)
+    return SearchOracle(game, search=saved_search(game)) if table is None else table

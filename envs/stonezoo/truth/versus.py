@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, OUTCOME, TO_PLAY
 from stonezoo.core.rng import new_streams
 from stonezoo.kernels.batch import legal_batch, step_batch
-from stonezoo.players import make_player
-from stonezoo.solve import Table
+from stonezoo.players import PerfectPlayer, Player, make_player
+from stonezoo.solve import Search, Table
 from stonezoo.state import Game
 
 
@@ -40,28 +40,35 @@ class Versus:
         }
 
 
-def play_perfect(policy: Any, game: Game, table: Table, *, games: int = 100, seed: int = 0) -> tuple[Versus, Versus]:
+def play_perfect(
+    policy: Any, game: Game, source: Table | Search | None = None, *, games: int = 100, seed: int = 0
+) -> tuple[Versus, Versus]:
     """Plays `games` games from the initial state in each seat against best play, ties among best actions drawn.
 
-    Best play wins as soon and loses as late as it can. An illegal action loses.
+    Best play is the player `perfect`'s: from a table it wins as soon and loses as late as it can, from a search it
+    never gives a result away. An illegal action loses.
+
+    Args:
+        policy: a player's text, a function or a player.
+        game: the game.
+        source: where best play is known from; by default what `perfect` plays from.
+        games: in each seat.
+        seed: of what both draw.
 
     Raises:
-        PlayerError: `policy` stands for no player.
+        PlayerError: `policy` stands for no player, or nothing is known of best play; UnsolvedError, one of them, where
+            a search gives up.
+        TableError: what was saved cannot be used.
     """
     player = make_player(policy, game)
+    perfect = PerfectPlayer(game, source)
     sequences = np.random.SeedSequence([seed, 0x7665]).spawn(4)
     start = game.initial_state()
-    value = int(table.values(start.row[np.newaxis])[0])
+    value = perfect.value(start.row)
     found = []
     for seat in (0, 1):
-        outcomes = _play(
-            player,
-            game,
-            table,
-            seat,
-            new_streams(sequences[2 * seat], games),
-            np.random.default_rng(sequences[2 * seat + 1]),
-        )
+        streams = [new_streams(sequence, games) for sequence in sequences[2 * seat : 2 * seat + 2]]
+        outcomes = _play(player, perfect, game, seat, streams[0], streams[1])
         wins = int((outcomes == BLACK_WON + seat).sum())
         draws = int((outcomes == DRAWN).sum())
         seat_value = value if start.to_play == seat else -value
@@ -70,9 +77,14 @@ def play_perfect(policy: Any, game: Game, table: Table, *, games: int = 100, see
 
 
 def _play(
-    player: Any, game: Game, table: Table, seat: int, streams: NDArray[np.int64], rng: np.random.Generator
+    player: Player,
+    perfect: PerfectPlayer,
+    game: Game,
+    seat: int,
+    streams: NDArray[np.int64],
+    perfect_streams: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """The outcome of a game a stream [B]."""
+    """The outcome of a game a stream [B]; each player has its own."""
     states = np.repeat(game.initial_state().row[np.newaxis], len(streams), axis=0)
     while True:
         ongoing = states[:, OUTCOME] == ONGOING
@@ -92,7 +104,8 @@ def _play(
             states[own] = rows
         if len(others):
             rows = np.ascontiguousarray(states[others])
-            best = table.best_actions(rows)
-            drawn = np.where(best, rng.random(best.shape), -1.0).argmax(1)
-            step_batch(game.rules, rows, drawn.astype(np.int32))
+            used = np.ascontiguousarray(perfect_streams[others])
+            actions = perfect.act(rows, used)
+            perfect_streams[others] = used
+            step_batch(game.rules, rows, actions)
             states[others] = rows

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import stonezoo
-from stonezero.arena.exact import exact_report, known_positions, network_players, training_scalars
+from stonezero.arena.exact import exact_report, known_positions, network_players, perfect_player, training_scalars
 from stonezero.cli import main
 from stonezero.config import SearchConfig
 from stonezoo.players import make_player
+from stonezoo.players import perfect as perfect_module
 from stonezoo.solve import ILLEGAL, Table
 from stonezoo.truth import random_positions
 
@@ -74,6 +75,22 @@ def test_a_report_has_baselines_own_games_and_best_play(tables: Path) -> None:
     black, white = versus["uct:20"]
     assert (black.value, white.value) == (1, -1)
     assert white.wins + white.draws == 0
+
+
+def test_games_against_best_play_are_left_out_where_a_search_gives_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STONEZOO_TABLE_DIR", str(tmp_path))
+    monkeypatch.setattr(perfect_module, "known_table", lambda game, made_with: None)
+    perfect_module._search_of.cache_clear()
+    assert perfect_player(GAME) is None  # play can cycle
+    assert capsys.readouterr().err == ""
+    game = stonezoo.load_game("rive", board_size=2)
+    assert perfect_player(game) is not None
+    perfect_module._search_of.cache_clear()
+    monkeypatch.setattr(perfect_module, "MAX_NODES", 5)
+    assert perfect_player(game) is None
+    assert "no games against best play: perfect: 5 nodes of search" in capsys.readouterr().err
 
 
 def test_known_positions_come_from_the_saved_table(tables: Path, table: Table) -> None:

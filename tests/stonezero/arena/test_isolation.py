@@ -15,8 +15,16 @@ import stonezoo
 from stonezero.arena import Contestant, Isolated, MatchResult, evaluate, open_contestant
 from stonezero.arena.contestant import LONGEST_REASON, InProcess, plain_line
 from stonezoo.core.rng import new_streams
-from stonezoo.players import FunctionPlayer, PlayerError, RandomPlayer, make_player
+from stonezoo.players import (
+    FunctionPlayer,
+    PerfectPlayer,
+    PlayerError,
+    RandomPlayer,
+    UnsolvedError,
+    make_player,
+)
 from stonezoo.record import UNFINISHED, format_record, parse_record
+from stonezoo.solve import Search
 from tests.stonezero.arena import faulty_players
 
 GAME = stonezoo.load_game("rive", board_size=3)
@@ -149,6 +157,14 @@ def test_in_this_process_a_batch_that_fails_is_asked_again_lane_by_lane() -> Non
     assert [lane in answer.faults for lane in range(len(states))] == fatal
     sound = FunctionPlayer(GAME, faulty_players.first, "first").act(states, new_streams(1, len(states)))
     assert all(fatal[lane] or answer.actions[lane] == sound[lane] for lane in range(len(states)))
+
+
+def test_a_perfect_player_that_gives_up_ends_the_match_and_loses_no_game() -> None:
+    game = stonezoo.load_game("rive", board_size=3)
+    states = game.initial_state().row[np.newaxis]
+    perfect = PerfectPlayer(game, Search(game, 1 << 20), max_nodes=3_000)
+    with pytest.raises(UnsolvedError, match="3,000 nodes of search"):
+        InProcess(perfect, forgiving=True).answer(states, new_streams(1, 1))
 
 
 def test_in_this_process_lanes_draw_the_same_random_numbers_after_a_fault() -> None:

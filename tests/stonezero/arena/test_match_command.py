@@ -133,3 +133,16 @@ def test_what_makes_no_sense_is_refused_in_one_line(
 def test_help_is_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert "--trust" in capsys.readouterr().out
+
+
+def test_a_checkpoint_s_game_is_played_where_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--games", "2", "--balance", "none", "--json"]
+    assert main(["match", "random", "resolve-5:1", *words]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["game"], result["parameters"]["board_size"]) == ("resolve", 5)
+    assert main(["match", "rive-3:1", "random", "--parameter", "board_size=4", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["parameters"] == {"board_size": 4}
+    assert main(["match", "random", "random", "--parameter", "board_size=2", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["game"] == "rive"
+    assert main(["match", "resolve-5:1", "random", "--game", "rive", *words]) == 2
+    assert "rules" in capsys.readouterr().err

@@ -15,10 +15,9 @@ from rich.console import Console
 from stonezero.config import SearchConfig, SelfplayConfig, load_config
 from stonezero.events import NullWriter
 from stonezero.loop import Trainer, train, watch
+from stonezero.loop.groups import Groups
 from stonezero.loop.watch import BUDGET, Watch
-from stonezero.loop.watch_time import TimedEvaluator
 from stonezero.run import RunFolder
-from stonezero.selfplay import SelfPlay
 from stonezoo import load_game
 from stonezoo.solve import Table
 from tests.stonezero.toy_game import ToyNetwork
@@ -36,6 +35,7 @@ OVERRIDES = [
     "deterministic=true",
     "loop.evaluate_every=1",
     "loop.iterations=2",
+    "network.owner_head=true",
     "evaluation.games=4",
     "evaluation.num_simulations=2",
     "evaluation.opponents=[random, 'uct:1']",
@@ -130,16 +130,19 @@ def test_scores_lie_in_their_intervals(events: Any) -> None:
             assert high.value - low.value > 0.1  # of four or eight games
 
 
-def small_self_play() -> SelfPlay:
-    game = load_game("rive", board_size=2)
-    network = TimedEvaluator(ToyNetwork(game.num_actions))
-    return SelfPlay(game, SearchConfig(num_simulations=2), SelfplayConfig(num_games=8), network, seed=1)
+GAME = load_game("rive", board_size=2)
+NETWORK = ToyNetwork(GAME.num_actions)
 
 
-def iterate(watched: Watch, worker: SelfPlay, step: int) -> None:
-    games, statistics = worker.play(20)
-    network: Any = worker._evaluate
-    watched.fresh_games(games, network, 8)
+def small_self_play() -> Groups:
+    config = SelfplayConfig(num_games=8)
+    return Groups(GAME, SearchConfig(num_simulations=2), config, NETWORK, seed=1, count=2, threaded=False)
+
+
+def iterate(watched: Watch, groups: Groups, step: int) -> None:
+    games, statistics = groups.play(20)
+    watched.fresh_games(games, NETWORK, 8)
+    network = groups.network_use()
     watched.iteration(
         step, games=games, statistics=statistics, network=network, learning={}, replay={}, loop={"iteration": 1.0}
     )
@@ -155,37 +158,36 @@ def test_what_is_costly_keeps_to_its_budget_however_slow_it_is(monkeypatch: pyte
         return foretell(*args)
 
     monkeypatch.setattr(watch, "foretell", slow)
-    worker = small_self_play()
-    watched = Watch(worker.game, NullWriter(), print)
+    groups = small_self_play()
+    watched = Watch(GAME, NullWriter(), print)
     start = time.perf_counter()
     for step in range(40):
-        iterate(watched, worker, step)
+        iterate(watched, groups, step)
     elapsed = time.perf_counter() - start
     # The first look is free, and the last may overdraw what was left.
     assert 2 <= len(asked) <= 2 + BUDGET * elapsed / 0.03
 
 
 def test_what_the_network_is_asked_beforehand_does_not_count_as_self_play() -> None:
-    worker = small_self_play()
-    network: Any = worker._evaluate
+    groups = small_self_play()
     writer = NullWriter()
-    watched = Watch(worker.game, writer, print)
-    games, statistics = worker.play(20)
-    positions, calls = network.positions, network.calls
-    watched.fresh_games(games, network._evaluate, 8)
+    watched = Watch(GAME, writer, print)
+    games, statistics = groups.play(20)
+    calls, positions, _ = groups.network_use()
+    watched.fresh_games(games, NETWORK, 8)
+    network = groups.network_use()
     watched.iteration(0, games=games, statistics=statistics, network=network, learning={}, replay={}, loop={})
     written = {name: value for name, value, _ in writer.written}
     assert written["selfplay/network_positions_per_second"] == pytest.approx(positions / statistics.seconds)
     assert written["selfplay/network_batch"] == pytest.approx(positions / calls)
-    assert network.positions == network.calls == 0
 
 
 def test_repeated_games_are_told_on_the_terminal() -> None:
     said: list[str] = []
-    worker = small_self_play()
-    network: Any = worker._evaluate
-    watched = Watch(worker.game, NullWriter(), said.append)
-    games, statistics = worker.play(400)
+    groups = small_self_play()
+    watched = Watch(GAME, NullWriter(), said.append)
+    games, statistics = groups.play(400)
+    network = groups.network_use()
     distinct = replace(statistics, distinct_games=len(games))
     watched.iteration(0, games=games, statistics=distinct, network=network, learning={}, replay={}, loop={})
     assert not said

@@ -56,7 +56,7 @@ def go_on(path: Path) -> str:
         try:
             trainer.train()
         finally:
-            trainer.events.close()
+            trainer.close()
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 

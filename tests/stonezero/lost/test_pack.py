@@ -92,15 +92,29 @@ def test_the_oldest_games_make_room_one_by_one(packed: Path, tmp_path: Path) -> 
 def test_a_torn_bundle_is_refused_and_nothing_is_made(packed: Path, tmp_path: Path) -> None:
     whole = packed.read_bytes()
     bundle = tmp_path / "torn.stonezero"
+    passed = 0
     for place in range(0, len(whole), len(whole) // 40):
         bundle.write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
-        with pytest.raises(BundleError, match=r"torn\.stonezero"):
-            unpack_run(bundle, tmp_path / "new")
+        try:
+            unpack_run(bundle, tmp_path / "unread")
+        except BundleError as error:
+            assert "torn.stonezero" in str(error)  # noqa: PT017
+        else:  # it was a field of the archive that nobody reads, such as a time
+            assert members(bundle) == members(packed)
+            shutil.rmtree(tmp_path / "unread")
+            passed += 1
+    assert passed <= 2
     for damaged in (b"", whole[:-1], whole[: len(whole) // 2], b"nonsense"):
         bundle.write_bytes(damaged)
         with pytest.raises(BundleError, match="not a whole bundle"):
             unpack_run(bundle, tmp_path / "new")
     assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "unread").exists()
+
+
+def members(bundle: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(bundle) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def rewritten(packed: Path, path: Path, name: str, old: bytes, new: bytes) -> Path:

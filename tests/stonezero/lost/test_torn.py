@@ -1,18 +1,20 @@
 """Files of a run that are torn, corrupt, missing or changed: each is named, and the run goes on where it can."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from stonezero import loop
 from stonezero.checkpoint import CheckpointError, load_checkpoint, load_training_state
 from stonezero.chunks import chunk_files, read_chunk
-from stonezero.loop import train
-from stonezero.replay import ReplayError
+from stonezero.loop import train, trainer
+from stonezero.replay import ReplayBuffer, ReplayError
 from stonezero.run import RunError, RunFolder, write_atomic
-from stonezero.storage import newest_state, state_files
+from stonezero.selfplay import SelfPlay
+from stonezero.storage import RunStorage, newest_state, state_files
 from stonezoo import load_game
 from tests.stonezero.lost.runs import check_folder, go_on, new_run, same, silent
 
@@ -164,29 +166,54 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(run: Path, tmp_path: P
         go_on(run)
 
 
-def test_a_save_within_an_iteration_is_gone_on_from(
-    ended: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from stonezero.loop import trainer
-
-    run = new_run(tmp_path / "run", "loop.iterations=3", "replay.capacity=500")
+def stop_every_so_often(monkeypatch: pytest.MonkeyPatch, path: Path, actions: int) -> int:
+    """Train a run to its end though each start stops after so many actions and a save, wherever it is; the stops."""
     monkeypatch.setattr(trainer, "SAVE_SECONDS", 0.0)
-    advance, calls, stops = trainer.SelfPlay.advance, 0, 0
+    advance, save, calls, saves, stops = SelfPlay.advance, RunStorage.save, 0, 0, 0
 
-    def killed(self: trainer.SelfPlay) -> object:
+    def counted(self: RunStorage, state: Mapping[str, Any], buffer: ReplayBuffer) -> None:
+        nonlocal saves
+        save(self, state, buffer)
+        saves += 1
+
+    def killed(self: SelfPlay) -> None:
         nonlocal calls
         calls += 1
-        if calls % 6 == 0:
+        if calls >= actions and saves >= 2:
             raise KeyboardInterrupt
-        return advance(self)
+        advance(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(trainer.SelfPlay, "advance", killed)
-        while stops < 20:
+        patch.setattr(SelfPlay, "advance", killed)
+        patch.setattr(RunStorage, "save", counted)
+        while stops < 40:
+            calls = saves = 0
             try:
-                go_on(run.path)
+                go_on(path)
                 break
             except KeyboardInterrupt:
                 stops += 1
-    assert 3 < stops < 20  # no start plays a whole iteration, and yet the run ends
-    assert same(check_folder(run.path), newest_state(ended / "state"))
+    assert 3 < stops < 40  # no start plays a whole iteration, and yet the run ends
+    return stops
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_save_within_an_iteration_is_gone_on_from(
+    groups: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overrides = ("loop.iterations=3", "replay.capacity=500", f"selfplay.groups={groups}")
+    whole, stopped = (new_run(tmp_path / name, *overrides) for name in ("whole", "stopped"))
+    go_on(whole.path)
+    stop_every_so_often(monkeypatch, stopped.path, 6 * groups)
+    assert same(check_folder(stopped.path), newest_state(whole.state))
+
+
+def test_what_threads_play_is_there_exactly_once_however_often_a_run_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overrides = ("deterministic=false", "selfplay.groups=2", "device.precision=fp32")
+    run = new_run(tmp_path / "run", "loop.iterations=4", "replay.capacity=500", *overrides)
+    stop_every_so_often(monkeypatch, run.path, 24)
+    state = check_folder(run.path)
+    assert state["iteration"] == 4
+    assert len(state["selfplay"]) == 2

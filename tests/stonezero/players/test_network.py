@@ -69,3 +69,13 @@ def test_the_search_finds_a_win_that_the_network_does_not_know() -> None:
     state = RESOLVE.parse_state("X..O/X.O./X..O/.... b")
     player = NetworkPlayer(RESOLVE, UniformEvaluator(16), SearchConfig(), 64, "uniform:64")
     assert state.action_to_str(choose(player, state, 0)) == "a1"
+
+
+@pytest.mark.parametrize("algorithm", ["gumbel", "puct"])
+def test_where_the_network_has_no_preference_the_same_state_still_gets_the_same_action_in_every_lane(
+    algorithm: Any,
+) -> None:
+    game = stonezoo.load_game("rive", board_size=3)
+    states = np.tile(game.initial_state().row, (40, 1))
+    player = NetworkPlayer(game, UniformEvaluator(game.num_actions), SearchConfig(algorithm), 4, "uniform:4")
+    assert len(set(player.act(states, new_streams(0, 40)).tolist())) == 1

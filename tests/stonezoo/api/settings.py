@@ -54,6 +54,7 @@ def play(env: Any, seed: int, max_steps: int = 10**9) -> Iterator[tuple[str, Any
         if terminated or truncated:
             env.step(None)
             continue
+        assert observation["action_mask"].any(), f"{agent} is to act and has no legal action"
         action = int(rng.choice(np.flatnonzero(observation["action_mask"])))
         yield agent, observation, action
         env.step(action)

@@ -12,8 +12,9 @@ import pytest
 import stonezoo
 from stonezoo.cli import main
 from stonezoo.core.game import ONGOING, OUTCOME
-from stonezoo.players import PlayerError
-from stonezoo.solve import ILLEGAL, Table, TableError
+from stonezoo.players import PerfectPlayer, PlayerError
+from stonezoo.players import perfect as perfect_module
+from stonezoo.solve import ILLEGAL, Search, Table, TableError
 from stonezoo.truth import (
     Positions,
     ProbeError,
@@ -202,6 +203,30 @@ def test_against_perfect_play_nobody_does_better_than_the_value(table: Table) ->
     assert black.losses > 10
     illegal = play_perfect(lambda observation, mask: -1, SMALL, table, games=4)
     assert [seat.losses for seat in illegal] == [4, 4]
+
+
+def test_against_perfect_play_by_search_the_results_are_those_of_the_table() -> None:
+    game = stonezoo.load_game("rive", board_size=2)
+    sources: list[Table | Search] = [Table.build(game), Search(game, 1 << 20)]
+    for source in sources:
+        seats = play_perfect(PerfectPlayer(game, sources[0]), game, source, games=20)
+        assert [(seat.seat, seat.value, seat.wins, seat.losses) for seat in seats] == [(0, 1, 20, 0), (1, -1, 0, 20)]
+        black, white = play_perfect("random", game, source, games=40)
+        assert (white.wins, white.losses) == (0, 40)
+        assert 0 < black.wins < 40
+
+
+def test_games_against_best_play_are_offered_where_no_table_fits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(perfect_module, "known_table", lambda game, made_with: None)
+    perfect_module._search_of.cache_clear()
+    words = ["truth", "rive", "--board-size", "2", "--count", "20", "--players", "random", "--versus", "10", "--json"]
+    assert main(words) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert [(seat["value"], seat["wins"] + seat["losses"]) for seat in told["versus_perfect"]] == [(1, 10), (-1, 10)]
+    assert main(["truth", "resolve", "--board-size", "3", "--players", "random", "--versus", "10"]) == 2
+    assert "stonezoo solve resolve --board-size 3 --rules standard --save makes its table" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stonezero.player_process import describe_error, read_actions
-from stonezoo.players import Player
+from stonezoo.players import Player, UnsolvedError
 
 FaultKind: TypeAlias = Literal["illegal", "crash", "time"]
 FAULT_KINDS: tuple[FaultKind, ...] = ("illegal", "crash", "time")
@@ -73,6 +73,8 @@ class InProcess:
         before = streams.copy()
         try:
             return Answer(read_actions(self._player, states.copy(), streams), {})
+        except UnsolvedError:
+            raise  # a perfect player that gives up: a game that it lost would tell nothing
         except Exception as error:
             if len(states) == 1:
                 return Answer(np.zeros(1, np.int64), {0: crash(error)})

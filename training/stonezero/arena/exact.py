@@ -15,7 +15,7 @@ from stonezero.config import SearchConfig
 from stonezero.players import NetworkPlayer, load_evaluator, locate_checkpoint, play_device
 from stonezero.players.network import Evaluate
 from stonezoo import Game, load_game
-from stonezoo.players import Player, make_player
+from stonezoo.players import PerfectPlayer, Player, PlayerError, UnsolvedError, make_player
 from stonezoo.solve import Table
 from stonezoo.solve.table import make_command
 from stonezoo.truth import (
@@ -94,8 +94,8 @@ def exact_report(
 ) -> tuple[list[Truth], dict[str, tuple[Versus, Versus]]]:
     """Measures players beside `random` and `uct:100`.
 
-    Where the game has a saved table also on the decisions of their own games, and in games against best play from both
-    seats, by the player's name.
+    Where the game has a saved table also on the decisions of their own games. Where the player `perfect` knows the game
+    (by a table, or by a search that solves the start) also in games against it from both seats, by the player's name.
 
     Raises:
         ValueError: the game has neither a probe set nor a saved table; the message says how to get one.
@@ -113,13 +113,34 @@ def exact_report(
         *(decided_player(make_player(text, game), game) for text in BASELINES),
     ]
     truths = [measure(player, positions, seed=seed, progress=progress) for player in contestants]
-    versus: dict[str, tuple[Versus, Versus]] = {}
     if table is not None:
         for player in players.values():
             own = own_positions(game, table, player, OWN_GAMES, seed)
             truths.append(replace(measure(player, own, seed=seed), player=f"{player.name}, own games"))
-            versus[player.name] = play_perfect(player, game, table, games=VERSUS_GAMES, seed=seed)
-    return truths, versus
+    perfect = perfect_player(game)
+    if perfect is None:
+        return truths, {}
+    return truths, {
+        player.name: play_perfect(player, game, perfect.source, games=VERSUS_GAMES, seed=seed)
+        for player in players.values()
+    }
+
+
+def perfect_player(game: Game) -> PerfectPlayer | None:
+    """The player `perfect`, if it knows what the start is worth; a search may take minutes to find it out.
+
+    Raises:
+        TableError: what was saved cannot be used.
+    """
+    try:
+        perfect = PerfectPlayer(game)
+        perfect.value(game.initial_state().row)
+    except UnsolvedError as error:
+        print(f"no games against best play: {error}", file=sys.stderr)
+        return None
+    except PlayerError:  # play can cycle, and there is no table
+        return None
+    return perfect
 
 
 def exact_players(text: str, game: Game | None, num_simulations: int | None = None) -> tuple[Game, dict[str, Player]]:

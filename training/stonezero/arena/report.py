@@ -16,6 +16,7 @@ from rich.table import Table
 from stonezero.arena.evaluation import Evaluation, MatchProgress, Row, evaluate_checkpoint
 from stonezero.arena.match import OPENING_ACTIONS
 from stonezero.arena.result import MatchResult
+from stonezoo.state import Game
 
 LABELS = {"search": "with search", "policy": "policy alone", "untrained": "untrained"}  # the last with search too
 FAULT_WORDS = {"illegal": "by an illegal action", "crash": "by a crash", "time": "for want of an answer in time"}
@@ -129,6 +130,7 @@ def evaluate_command(
     seed: int = 0,
     policy: bool = True,
     control: bool = True,
+    game: Game | None = None,
     console: Console | None = None,
 ) -> int:
     """Evaluates a checkpoint, prints a table (or JSON) on stdout and all else on stderr; returns the exit code.
@@ -144,6 +146,7 @@ def evaluate_command(
         seed: of openings and opponents.
         policy: whether to measure the policy alone too.
         control: whether to measure an untrained network too.
+        game: what to play, of any size; None: what the checkpoint was trained on.
         console: where the table goes; None: stdout.
 
     Returns:
@@ -158,6 +161,7 @@ def evaluate_command(
         with progress_bar(errors) as progress:
             evaluation = evaluate_checkpoint(
                 checkpoint,
+                game=game,
                 opponents=texts,
                 games=games,
                 num_simulations=num_simulations,

@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from stonezero.cli import bench, evaluate, match, pack, tournament, train, train_sb3
+from stonezero.cli import bench, check_network, evaluate, match, pack, tournament, train, train_sb3
 from stonezero.cli.command import BAD_INPUT, INTERRUPTED, Command, trusting
 
 COMMANDS: tuple[Command, ...] = (
@@ -22,6 +22,7 @@ COMMANDS: tuple[Command, ...] = (
     match.COMMAND,
     tournament.COMMAND,
     bench.COMMAND,
+    check_network.COMMAND,
 )
 
 

@@ -20,6 +20,8 @@ measure the parts of a run at the sizes of a config, and print where its time wo
   learner                  steps a second, drawing the batches included
 
 Then the shares of self-play and learning, by what one row costs to play and to learn replay.reuse times. The
+ways to evaluate the network that this machine offers are measured first; the fastest that is exact enough is
+used for the rest, as in a run (--set.device.engine compiled tries torch.compile, for a minute or two). The
 network is fresh: its speed does not depend on its weights. Rates are of wall time, medians of 3 repeats in
 turns; on a busy machine look at the lowest and highest too. Nothing is written."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT, as shells count
 RUNS = Path("runs")
+DEFAULT_GAME = "rive"
 RUN_DIR_HELP = "the run's folder, new or empty (default: a new one in runs/)"
 
 
@@ -61,7 +62,11 @@ def new_run_path(game: str, config: str) -> Path:
 
 def add_game(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `chosen_game` reads."""
-    parser.add_argument("--game", default="rive", help="its name (default: %(default)s)")
+    parser.add_argument(
+        "--game",
+        default=DEFAULT_GAME,
+        help=f"its name (default: what a checkpoint among the players was trained on, or else {DEFAULT_GAME})",
+    )
     parser.add_argument(
         "--parameter",
         action="append",
@@ -105,9 +110,27 @@ def chosen_game(chosen: argparse.Namespace) -> Game:
     return load_game(chosen.game, **read_settings(chosen.parameter))
 
 
+def players_game(chosen: argparse.Namespace, players: Sequence[str]) -> Game:
+    """The game that the options name, or else that of the first checkpoint among the players, or else Rive.
+
+    Raises:
+        ValueError: as `chosen_game`, or the checkpoint's config cannot be read.
+    """
+    from stonezoo.cli.command import read_settings
+    from stonezoo.state import load_game
+
+    if chosen.game is not None:
+        return chosen_game(chosen)
+    from stonezero.players.checkpoint import trained_game
+
+    name, parameters = next(filter(None, map(trained_game, players)), (DEFAULT_GAME, {}))
+    return load_game(name, **{**parameters, **read_settings(chosen.parameter)})
+
+
 def add_arena(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `match` and `tournament` share."""
     add_game(parser)
+    parser.set_defaults(game=None)
     parser.add_argument("--seed", type=int, default=0, help="of openings and players (default: %(default)s)")
     parser.add_argument(
         "--opening-actions",

@@ -21,12 +21,21 @@ def _configure(command: argparse.ArgumentParser) -> None:
         "--exact",
         action="store_true",
         help="instead of playing opponents, measure the distance from perfect play: the share of best actions on a "
-        "probe set or, where the game's solved table has been saved, on a sample of its positions, on the player's own "
-        "games and in games against best play (docs/truth.md); any player's text will do, with --game",
+        "probe set or, where the game's solved table has been saved, on a sample of its positions and on the player's "
+        "own games; and games against the player perfect, where it knows the game by a table or by search (minutes on "
+        "Rive 3); see docs/truth.md; any player's text will do, with --game",
     )
-    command.add_argument("--game", help="with --exact, what a player that is no checkpoint plays")
     command.add_argument(
-        "--parameter", action="append", default=[], metavar="NAME=VALUE", help="of --game; may be repeated"
+        "--game",
+        help="what to play (default: what the checkpoint was trained on); a checkpoint plays boards of every size, and "
+        "with --exact a player that is no checkpoint needs it",
+    )
+    command.add_argument(
+        "--parameter",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of --game, such as board_size=4; may be repeated",
     )
     command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     add_trust(command)
@@ -37,10 +46,10 @@ def _evaluate(chosen: argparse.Namespace, rest: list[str]) -> int:
     from stonezero.loop.report import new_console
 
     refuse(rest, "see --help")
+    if chosen.parameter and chosen.game is None:
+        raise ValueError(f"--parameter {chosen.parameter[0]}: name the game too, as in --game rive")
     if chosen.exact:
         return _exact(chosen)
-    if chosen.game is not None or chosen.parameter:
-        raise ValueError("--game and --parameter belong to --exact: a checkpoint plays what it was trained on")
     return evaluate_command(
         chosen.checkpoint,
         opponents=chosen.opponents,
@@ -52,6 +61,7 @@ def _evaluate(chosen: argparse.Namespace, rest: list[str]) -> int:
         seed=chosen.seed,
         policy=not chosen.no_policy,
         control=not chosen.no_control,
+        game=None if chosen.game is None else chosen_game(chosen),
         console=new_console(),
     )
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stonezero.cli.command import Command, add_arena, check_writable, chosen_balance, chosen_game, refuse
+from stonezero.cli.command import Command, add_arena, check_writable, chosen_balance, players_game, refuse
 
 if TYPE_CHECKING:
     from stonezero.arena import MatchResult
@@ -29,8 +29,11 @@ loses that game; the result says so. A match of which fewer than 95% of the game
 """
 EPILOG = """\
 examples:
-  stonezero match uct:1000 uct:100 --game rive --parameter board_size=3
-  stonezero match runs/x:64 rive-3:64 --parameter board_size=3 --sprt 0,40 --games 4000
+  stonezero match rive-3:64 uct:1000                       (on the board that rive-3 was trained on)
+  stonezero match rive-3:64 uct:1000 --parameter board_size=4      (its weights serve other sizes too)
+  stonezero match uct:1000 uct:100 --game resolve --parameter board_size=5
+  stonezero match perfect:4G uct:1000 --parameter board_size=3     (by search in 4 GB, where no table fits)
+  stonezero match runs/x:64 rive-3:64 --sprt 0,40 --games 4000
   stonezero match py:my_agent:act greedy --require 0.6 --records games.txt --json
 """
 
@@ -86,13 +89,13 @@ def _play(chosen: argparse.Namespace) -> MatchResult:
     from stonezero.arena.match import check_games
     from stonezero.rating import Sprt
 
-    game, balance = chosen_game(chosen), chosen_balance(chosen)
+    texts = [chosen.player, chosen.opponent]
+    game, balance = players_game(chosen, texts), chosen_balance(chosen)
     sprt = None if chosen.sprt is None else Sprt.parse(chosen.sprt)
     default = GAMES if sprt is None else SPRT_GAMES
     games = default if chosen.games is None else chosen.games
     check_games(games)
     openings = None if chosen.openings is None else read_openings(chosen.openings, game, games // 2)
-    texts = [chosen.player, chosen.opponent]
     if chosen.seconds_per_move is not None:
         texts = [calibrate(text, game, chosen.seconds_per_move, chosen.seed).player for text in texts]
         print(f"{chosen.seconds_per_move:g} s a move: {texts[0]} against {texts[1]}", file=sys.stderr)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stonezero.cli.command import INTERRUPTED, Command, add_arena, chosen_balance, chosen_game, refuse
+from stonezero.cli.command import INTERRUPTED, Command, add_arena, chosen_balance, players_game, refuse
 
 if TYPE_CHECKING:
     from stonezero.arena.tournament import TournamentPlan, TournamentResult
@@ -68,8 +68,8 @@ def _plan(chosen: argparse.Namespace) -> TournamentPlan:
     from stonezero.arena.storage import TournamentFolder
     from stonezero.arena.tournament import TournamentPlan
 
-    game, balance = chosen_game(chosen), chosen_balance(chosen)
     asked = list(chosen.players)
+    game, balance = players_game(chosen, asked), chosen_balance(chosen)
     if chosen.gauntlet is not None and chosen.gauntlet not in asked:
         asked.insert(0, chosen.gauntlet)
     players, gauntlet, anchor = asked, chosen.gauntlet, chosen.anchor

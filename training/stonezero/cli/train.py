@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stonezero.cli import train_sb3
 from stonezero.cli.command import RUN_DIR_HELP, Command, add_trust, interruptible, new_run_path, refuse
 
 if TYPE_CHECKING:
+    from stonezero.config import Config
     from stonezero.run import RunFolder
+    from stonezoo.state import Game
 
 QUICKSTART_CONFIG = "rive/quickstart"
 
@@ -18,11 +21,18 @@ QUICKSTART_CONFIG = "rive/quickstart"
 def _configure_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", help=f"a path, or the name of one that ships, such as {QUICKSTART_CONFIG}")
     parser.add_argument("--run-dir", type=Path, help=RUN_DIR_HELP)
+    parser.add_argument(
+        "--from",
+        dest="start_from",
+        metavar="CHECKPOINT",
+        help="begin with the weights of this checkpoint (a path, a run, or the name of one that ships); its board may "
+        "be of another size",
+    )
     add_trust(parser)
 
 
 def _configure_quickstart(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(config=QUICKSTART_CONFIG)
+    parser.set_defaults(config=QUICKSTART_CONFIG, start_from=None)
     parser.add_argument("--run-dir", type=Path, help=RUN_DIR_HELP)
 
 
@@ -45,8 +55,21 @@ def _train(chosen: argparse.Namespace, rest: list[str]) -> int:
         game = load_game(config.game.name, **config.game.parameters)
     except ValueError as error:
         raise ConfigError(f"{chosen.config}: game: {error}") from error
+    extra = {}
+    if chosen.start_from or config.start_from:
+        config, extra["started_from"] = _start(config, chosen.start_from, game)
     path = chosen.run_dir or new_run_path(config.game.name, chosen.config)
-    return _work(RunFolder.create(path, config, game.rules_id))
+    return _work(RunFolder.create(path, config, game.rules_id, **extra))
+
+
+def _start(config: Config, start_from: str | None, game: Game) -> tuple[Config, dict[str, Any]]:
+    """The configuration with the very checkpoint that the run begins with, and what that is; it is tried here."""
+    from stonezero.checkpoint import initial_weights
+    from stonezero.players import locate_checkpoint
+
+    path = locate_checkpoint(start_from or config.start_from or "").resolve()
+    _, source = initial_weights(path, config, game)
+    return replace(config, start_from=str(path)), source
 
 
 def _resume(chosen: argparse.Namespace, rest: list[str]) -> int:

@@ -25,7 +25,7 @@ class NetworkConfig:
     preset: Literal["tiny", "small", "base"] = "small"  # blocks x channels: 2 x 32, 4 x 64, 6 x 96
     blocks: int | None = None  # residual blocks, 1 to 40; null: the preset's
     channels: int | None = None  # planes inside the trunk, 8 to 512; null: the preset's
-    owner_head: bool = False  # also predict the final owner of each cell
+    owner_head: bool = False  # also predict whose each cell is when the game ends; costs a little, teaches the trunk
     module: str | None = None  # "module:Class", called with (config, spec), instead of the residual network
 
 
@@ -43,15 +43,18 @@ class SearchConfig:
     dirichlet_fraction: float = 0.25  # PUCT: share of the noise in the root's prior; 0 to 1
     full_search_fraction: float = 1.0  # playout cap: share of turns searched in full and recorded; 1: no cap
     cheap_simulations: int = 16  # playout cap: simulations in the other turns
+    merge_orders: bool = False  # one node for a position that several orders of actions reach
 
 
 @dataclass(frozen=True)
 class SelfplayConfig:
     """How games are generated."""
 
-    num_games: int = 256  # lanes that advance in lockstep: the batch of one network call
+    num_games: int = 256  # games under way; a group's share of them is the batch of one network call
+    groups: int = 0  # of games, each on its own thread, while the learner learns; 0: one a core, two on a GPU
     temperature: float = 1.0  # of the played action in a game's first turns; 0: the best action
-    temperature_turns: int = 8  # turns (not actions) played with the temperature, the best action after them
+    temperature_turns: int = 8  # turns (not actions) of a game, a random opening's too, played with the temperature
+    surprise_weight: float = 0.0  # share of the rows given out by how far the search policy is from the prior; 0 to 1
     random_opening_actions: int = 0  # up to so many uniform random actions before the first search
     record_games: int = 100  # finished games kept as text records, an iteration; 0: none
 
@@ -76,12 +79,13 @@ class LearnerConfig:
     lr: float = 2e-3  # step size after warm-up; 3e-4 to 5e-3
     weight_decay: float = 1e-4  # decoupled, on weight matrices and kernels only
     warmup_steps: int = 100  # steps over which the step size rises linearly
-    schedule: Literal["constant", "cosine"] = "constant"  # cosine: down to a tenth at the end of `loop.steps`
+    schedule: Literal["constant", "cosine"] = "constant"  # cosine: down to a tenth at the end of the run
     clip_norm: float = 1.0  # limit on the norm of the gradient
     ema_decay: float = 0.99  # of the averaged weights used for play; 0: the raw weights
     symmetries: bool = True  # each row drawn under a random symmetry of the board
     policy_weight: float = 1.0  # of the policy's cross-entropy, in nats
     value_weight: float = 1.0  # of the value's squared error
+    owner_weight: float = 1.0  # of the owner head's squared error, mean over the cells; as in KataGo the value's
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ class DeviceConfig:
     kind: Literal["auto", "cpu", "cuda"] = "auto"  # auto: cuda where there is one
     threads: int = 0  # of torch on the processor; 0: its own choice
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of evaluation in play; auto: measured at start
+    engine: Literal["auto", "eager", "compiled", "openvino"] = "auto"  # of evaluation in play; auto: measured at start
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,8 @@ class Config:
     loop: LoopConfig = field(default_factory=LoopConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     device: DeviceConfig = field(default_factory=DeviceConfig)
-    deterministic: bool = False  # the same run bit for bit on one machine: fp32, one thread, slower
+    deterministic: bool = False  # the same run bit for bit on one machine: eager fp32, one thread
+    start_from: str | None = None  # a checkpoint, of any size of board, whose weights the network begins with
 
 
 _INF = math.inf
@@ -148,8 +154,10 @@ LIMITS: dict[str, tuple[float, float]] = {
     "search.full_search_fraction": (1e-3, 1),
     "search.cheap_simulations": (1, 1_000_000),
     "selfplay.num_games": (1, 1_000_000),
+    "selfplay.groups": (0, 1_024),
     "selfplay.temperature": (0, _INF),
     "selfplay.temperature_turns": (0, _INF),
+    "selfplay.surprise_weight": (0, 1),
     "selfplay.random_opening_actions": (0, _INF),
     "selfplay.record_games": (0, _INF),
     "replay.window": (1, _INF),
@@ -166,6 +174,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "learner.ema_decay": (0, 0.999999),
     "learner.policy_weight": (0, _INF),
     "learner.value_weight": (0, _INF),
+    "learner.owner_weight": (0, _INF),
     "loop.iterations": (1, _INF),
     "loop.max_minutes": (0, _INF),
     "loop.steps": (1, _INF),

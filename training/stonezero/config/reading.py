@@ -240,7 +240,8 @@ def _type_message(cls: type, message: str, tree: dict[str, Any]) -> str:
     for key in path.split("."):
         hint = typing.get_type_hints(hint)[key]
         value = value.get(key) if isinstance(value, dict) else value
-    return f"{path}: expected {_type_name(hint)}, got {value!r}"
+    own = ", or module:Class for a network of one's own" if path == "network.preset" else ""
+    return f"{path}: expected {_type_name(hint)}{own}, got {value!r}"
 
 
 def _type_name(hint: Any) -> str:
@@ -295,8 +296,9 @@ def _check_together(config: Config, source: str) -> None:
         games = getattr(config.evaluation, key)
         if games % 2:
             raise ConfigError(f"{source}: evaluation.{key}: must be even, for games are played in pairs, got {games}")
-    if config.learner.schedule == "cosine" and config.loop.steps is None:
-        raise ConfigError(f"{source}: learner.schedule: cosine needs loop.steps, the length of the run in steps")
+    limits = (config.loop.iterations, config.loop.max_minutes, config.loop.steps)
+    if config.learner.schedule == "cosine" and limits == (None, None, None):
+        raise ConfigError(f"{source}: learner.schedule: cosine needs to know how long the run is: a limit in loop")
 
 
 def _to_plain(value: Any) -> Any:

@@ -12,25 +12,26 @@ from rich.console import Console
 
 from stonezero.arena import Evaluation, evaluate_network, match_table, warnings
 from stonezero.arena.exact import known_positions, network_players, saved_table, training_scalars
-from stonezero.checkpoint import checkpoint_name, save_checkpoint
+from stonezero.checkpoint import checkpoint_name, initial_weights, save_checkpoint
 from stonezero.config import flatten_config
 from stonezero.device import describe_device, prepare_device
-from stonezero.evaluator import Evaluator, random_probe
+from stonezero.evaluator import Choice, Evaluator, game_probe
 from stonezero.events import TensorBoardWriter
 from stonezero.learner import Learner
+from stonezero.loop.groups import Groups, group_count
+from stonezero.loop.limits import RunClock
 from stonezero.loop.report import Reporter, clock, iteration_line
 from stonezero.loop.watch import Watch
-from stonezero.loop.watch_time import TimedEvaluator
 from stonezero.networks import NetworkSpec, build_network, count_parameters
+from stonezero.players import locate_checkpoint
 from stonezero.replay import ReplayBuffer, restore_rng, rng_state
 from stonezero.run import RunError, RunFolder, write_atomic
-from stonezero.selfplay import FinishedGame, SelfPlay, Statistics, game_records
-from stonezero.storage import EVALUATION_FILE, RunStorage
+from stonezero.selfplay import FinishedGame, Statistics, game_records
+from stonezero.storage import EVALUATION_FILE, EVALUATOR_FILE, RunStorage
 from stonezoo.solve import TableError
 from stonezoo.state import load_game
 from stonezoo.truth import Positions
 
-WORKER = 0  # of self-play; there is one
 LEARNER_SPAWN_KEY = 1  # of the learner among all that draws from the run's seed; self-play has 0
 SAVE_SECONDS = 120.0  # of self-play that a kill may cost at most: so often it is saved within an iteration
 
@@ -46,47 +47,54 @@ class Trainer:
         self.reporter = reporter
         self.game = load_game(config.game.name, **config.game.parameters)
         self.spec = NetworkSpec.from_game(self.game)
-        self.device = prepare_device(config.device, config.deterministic)
+        self.device = prepare_device(config.device, config.deterministic, sharers=group_count(config, "cpu"))
         # Changed.
         network = build_network(config.network, self.spec, seed=config.seed)
         self.parameters = count_parameters(network)
-        probe = random_probe(self.spec.observation_shape, self.spec.on_board_plane)
-        precision = "fp32" if config.deterministic else config.device.precision
-        self.evaluator = Evaluator(network, device=self.device, precision=precision, probe=probe)
+        self.evaluator = Evaluator(
+            network,
+            device=self.device,
+            precision="fp32" if config.deterministic else config.device.precision,
+            engine="eager" if config.deterministic else config.device.engine,
+        )
         self.untrained = Evaluator(network, device=self.device, precision="fp32")  # stays as it is: the control
-        self.learner = Learner(network, config.learner, total_steps=config.loop.steps, device=self.device)
-        self.buffer = ReplayBuffer(self.game, config.replay, symmetries=config.learner.symmetries)
-        self.timed = TimedEvaluator(self.evaluator)
-        self.selfplay = SelfPlay(self.game, config.search, config.selfplay, self.timed, seed=config.seed, worker=WORKER)
+        self.learner = Learner(network, config.learner, device=self.device)
+        self.buffer = ReplayBuffer(
+            self.game, config.replay, symmetries=config.learner.symmetries, owner=config.network.owner_head
+        )
+        self.selfplay = Groups(
+            self.game,
+            config.search,
+            config.selfplay,
+            self.evaluator,
+            seed=config.seed,
+            count=group_count(config, self.device.type),
+            threaded=not config.deterministic,
+        )
         self.known = self._known_positions()  # of perfect play, to measure the distance
         self.rng = np.random.default_rng(np.random.SeedSequence(config.seed, spawn_key=(LEARNER_SPAWN_KEY,)))
         self.iteration = 0
         self.games = 0  # finished, in all starts together
         self.recorded = 0  # of them as text in the run's folder
-        self._seconds_before = 0.0  # spent in earlier starts
-        self._started = self._saved = time.monotonic()
+        self._clock = RunClock()
+        self._saved = time.monotonic()
         self.storage = RunStorage(run, self.game, reporter.line)
-        self._restore()
+        recorded = self._restore()
+        self._choose_engine(recorded)
         self.events = TensorBoardWriter(run.events, purge_step=self.learner.steps + 1 if self.storage.number else None)
         self.watch = Watch(self.game, self.events, reporter.line)
 
     @property
     def seconds(self) -> float:
         """Seconds spent on training, all starts of the run together."""
-        return self._seconds_before + time.monotonic() - self._started
+        return self._clock.seconds
 
     @property
     def fraction(self) -> float:
         """The share of the run that is behind, by the limit that is nearest; 1 or more when it is met."""
         loop = self.config.loop
-        shares = [0.0]
-        if loop.iterations is not None:
-            shares.append(self.iteration / loop.iterations)
-        if loop.steps is not None:
-            shares.append(self.learner.steps / loop.steps)
-        if loop.max_minutes is not None:
-            shares.append(self.seconds / 60 / loop.max_minutes if loop.max_minutes else 1.0)
-        return max(shares)
+        counts = (self.iteration, loop.iterations), (self.learner.steps, loop.steps)
+        return self._clock.fraction(loop.max_minutes, *counts)
 
     def train(self) -> None:
         """Go on until a limit of `config.loop` is met."""
@@ -105,6 +113,12 @@ class Trainer:
                 with self.watch.clock.part("evaluation"):
                     self._measure()
             self.events.flush()
+        self.selfplay.close()  # what it played ahead is lost
+
+    def close(self) -> None:
+        """End self-play and the events, whatever happened."""
+        self.selfplay.close()
+        self.events.close()
 
     def evaluate(self) -> Evaluation:
         """The evaluation at the end: with search, with the policy alone, and the untrained network as control."""
@@ -161,7 +175,9 @@ class Trainer:
             learning, steps = self._learn()
             if steps:
                 learning["steps_per_second"] = steps / (time.perf_counter() - start)
-                self.evaluator.load_weights(self.learner.average_weights(), self.learner.steps)
+                weights = self.learner.average_weights()
+                with self.selfplay.paused():  # no search sees two versions
+                    self.evaluator.load_weights(weights, self.learner.steps)
         self._write_events(games, statistics, learning)
         with self.watch.clock.part("saving"):
             self._write_games(games, first_row)
@@ -174,7 +190,7 @@ class Trainer:
             due = min(due, self.config.loop.steps - self.learner.steps)
         measured: list[dict[str, float]] = []
         for _ in range(due):
-            measured.append(self.learner.step(self.buffer.sample(batch_size, self.rng)))
+            measured.append(self.learner.step(self.buffer.sample(batch_size, self.rng), self.fraction))
             self.reporter.advance(f"iteration {self.iteration}: learning", min(1.0, self.fraction), self.seconds)
         if not measured:
             return {}, 0
@@ -227,7 +243,7 @@ class Trainer:
             step,
             games=games,
             statistics=statistics,
-            network=self.timed,
+            network=self.selfplay.network_use(),
             learning=learning,
             replay=replay,
             loop={"minutes": self.seconds / 60, "iteration": float(self.iteration)},
@@ -239,9 +255,12 @@ class Trainer:
     def _write_games(self, games: Sequence[FinishedGame], first_row: int) -> None:
         kept = games[: self.config.selfplay.record_games]
         name = f"{self.run.run_id}/{checkpoint_name(self.evaluator.version)}"
-        records = game_records(self.game, kept, name, lambda number: self.run.game_id(WORKER, number))
+        records = game_records(self.game, kept, name, self._game_id)
         self.storage.write_games(self.iteration, first_row, games, records)
         self.recorded += len(kept)
+
+    def _game_id(self, number: int) -> str:
+        return self.run.game_id(number % len(self.selfplay), number)
 
     def _save_checkpoint_if_due(self) -> None:
         """Write the checkpoint of a state that is saved already, if it ought to have one and a kill came between."""
@@ -267,21 +286,49 @@ class Trainer:
             "learner": self.learner.state_dict(),
             "rng": rng_state(self.rng),
             "selfplay": self.selfplay.snapshot(),
+            "evaluator": self.evaluator.choice.to_dict(),
         }
         self.storage.save(state, self.buffer)
         self._saved = time.monotonic()
 
-    def _restore(self) -> None:
-        """Go on from the newest whole state on the disk; without one, the run begins."""
+    def _begin(self) -> None:
+        """Begin with the weights of a checkpoint where the configuration names one; they are not needed again."""
+        if self.config.start_from is None:
+            return
+        weights, source = initial_weights(locate_checkpoint(self.config.start_from), self.config, self.game)
+        self.learner.begin(weights)
+        self.evaluator.load_weights(self.learner.average_weights(), self.learner.steps)
+        self.reporter.line(f"beginning with the weights of {source['checkpoint']}")
+
+    def _choose_engine(self, recorded: Choice | None) -> None:
+        """Find the fastest way to evaluate the network here, and write down which it is."""
+        batch_size = max(1, self.config.selfplay.num_games // len(self.selfplay))
+        self.evaluator.choose(
+            game_probe(self.game, batch_size),
+            recorded=recorded,
+            minutes=self.config.loop.max_minutes,
+            say=self.reporter.line,
+        )
+        path, text = self.run.path / EVALUATOR_FILE, json.dumps(self.evaluator.choice.to_dict(), indent=2) + "\n"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            write_atomic(path, text)
+
+    def _restore(self) -> Choice | None:
+        """Go on from the newest whole state on the disk; without one, the run begins.
+
+        The way to evaluate the network that the run had before comes back, where there is one.
+        """
         state = self.storage.restore(self.buffer)
         if state is None:
-            return
+            self._begin()
+            return None
         self.iteration, self.games, self.recorded = (int(state[key]) for key in ("iteration", "games", "recorded"))
-        self._seconds_before = float(state["seconds"])
+        self._clock.go_on(float(state["seconds"]))
         self.learner.load_state_dict(state["learner"])
         self.rng = restore_rng(state["rng"])
         self.selfplay.restore(state["selfplay"])
         self.evaluator.load_weights(self.learner.average_weights(), self.learner.steps)
+        return Choice.from_dict(state["evaluator"]) if "evaluator" in state else None
 
 
 def train(run: RunFolder, console: Console) -> Evaluation:
@@ -298,7 +345,7 @@ def train(run: RunFolder, console: Console) -> Evaluation:
             reporter.line(f"trained for {clock(trainer.seconds)}, {trainer.learner.steps} steps, {trainer.games} games")
             evaluation = _whole_evaluation(run, reporter) or trainer.evaluate()
         finally:
-            trainer.events.close()
+            trainer.close()
     show(evaluation, console)
     console.print(f"checkpoints in {run.checkpoints}", highlight=False, markup=False, soft_wrap=True)
     return evaluation

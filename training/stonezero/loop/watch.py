@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from stonezero.arena import Evaluation
 from stonezero.events import EventWriter
+from stonezero.loop.groups import NetworkUse
 from stonezero.loop.watch_games import game_scalars, repeats_alarm
 from stonezero.loop.watch_pictures import game_picture, reliability_picture
-from stonezero.loop.watch_time import Clock, TimedEvaluator, resident_memory
+from stonezero.loop.watch_time import Clock, resident_memory
 from stonezero.loop.watch_values import Reliability, foretell
 from stonezero.players.network import Evaluate
 from stonezero.replay import Samples
@@ -61,7 +62,7 @@ class Watch:
         *,
         games: Sequence[FinishedGame],
         statistics: Statistics,
-        network: TimedEvaluator,
+        network: NetworkUse,
         learning: Mapping[str, float],
         replay: Mapping[str, float],
         loop: Mapping[str, float],
@@ -72,7 +73,7 @@ class Watch:
             step: of the learner.
             games: that ended in this iteration.
             statistics: of self-play.
-            network: what self-play called; its counts are taken and begin anew.
+            network: what it did for self-play.
             learning: the learner's measurements; {} when it made no step.
             replay: of the buffer.
             loop: of the run.
@@ -129,14 +130,12 @@ class Watch:
         if picture is not None:
             events.image("selfplay/latest_game", picture, step)
 
-    def _write_times(self, step: int, statistics: Statistics, network: TimedEvaluator) -> None:
+    def _write_times(self, step: int, statistics: Statistics, network: NetworkUse) -> None:
         seconds = self.clock.seconds
         seconds["network"] += network.seconds
         seconds["search"] += max(0.0, statistics.search_seconds - network.seconds)
-        seconds["games"] += max(0.0, statistics.seconds - statistics.search_seconds)
+        seconds["games"] += max(0.0, statistics.busy_seconds - statistics.search_seconds)
         self._events.scalars(self.clock.shares(), step, "time/")
-        network.calls = network.positions = 0
-        network.seconds = 0.0
 
     def _within_budget(self) -> bool:
         return self._looks == 0 or self._spent <= BUDGET * (time.perf_counter() - self._started)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from stonezero.checkpoint import Checkpoint, latest_checkpoint, load_checkpoint
-from stonezero.config import DeviceConfig
+from stonezero.checkpoint import CONFIG, Checkpoint, latest_checkpoint, load_checkpoint
+from stonezero.config import DeviceConfig, load_config
 from stonezero.device import prepare_device
 from stonezero.evaluator import Evaluator, random_probe
 from stonezero.players.network import NetworkPlayer
@@ -37,12 +37,16 @@ def locate_checkpoint(name: str | Path) -> Path:
 
 
 def load_evaluator(checkpoint: Checkpoint, device: DeviceConfig) -> Evaluator:
-    """The network of a checkpoint, ready for play on `device`."""
+    """The network of a checkpoint, ready for play on `device`; eager, unless another engine is asked for.
+
+    To find out which engine is the fastest would take longer than many a match.
+    """
     spec = checkpoint.spec
     return Evaluator(
         checkpoint.network,
         device=prepare_device(device),
         precision=device.precision,
+        engine="eager" if device.engine == "auto" else device.engine,
         version=checkpoint.version,
         probe=random_probe(spec.observation_shape, spec.on_board_plane),
     )
@@ -50,7 +54,7 @@ def load_evaluator(checkpoint: Checkpoint, device: DeviceConfig) -> Evaluator:
 
 def play_device(checkpoint: Checkpoint) -> DeviceConfig:
     """Where and how a checkpoint plays unless told otherwise: with its run's threads and precision, on what is here."""
-    return replace(checkpoint.config.device, kind="auto")
+    return replace(checkpoint.config.device, kind="auto", engine="auto")
 
 
 def load_player(text: str, game: Game | None = None, device: DeviceConfig | None = None) -> NetworkPlayer:
@@ -73,6 +77,19 @@ def load_player(text: str, game: Game | None = None, device: DeviceConfig | None
         game = load_game(checkpoint.config.game.name, **checkpoint.config.game.parameters)
     evaluator = load_evaluator(checkpoint, play_device(checkpoint) if device is None else device)
     return NetworkPlayer(game, evaluator, checkpoint.config.search, simulations, text)
+
+
+def trained_game(text: str) -> tuple[str, dict[str, int | str]] | None:
+    """Name and parameters of the game that the checkpoint of a player's text was trained on; None for other players.
+
+    Raises ValueError when the checkpoint's config cannot be read.
+    """
+    try:
+        path, _ = _split(text)
+    except (FileNotFoundError, ValueError):  # what is wrong with it is said where the player is made
+        return None
+    config = load_config(path / CONFIG)
+    return config.game.name, dict(config.game.parameters)
 
 
 def _split(text: str) -> tuple[Path, int | None]:

@@ -24,6 +24,7 @@ from stonezero.config import SearchConfig, flatten_config
 from stonezero.device import describe_device, prepare_device
 from stonezero.evaluator import Evaluator
 from stonezero.events import TensorBoardWriter
+from stonezero.loop.limits import RunClock
 from stonezero.loop.report import Reporter, clock
 from stonezero.networks import NetworkSpec, build_network, count_parameters
 from stonezero.players import NetworkPlayer
@@ -64,8 +65,7 @@ class Sb3Trainer:
         self.untrained = Evaluator(self.network, device=self.device, precision="fp32")  # stays as it is: the control
         self.iteration = 0
         self.games = 0  # finished, in all starts together
-        self._seconds_before = 0.0  # spent in earlier starts
-        self._started = time.monotonic()
+        self._clock = RunClock()
         self._restore()
         self.events = TensorBoardWriter(run.events, purge_step=self.steps + 1 if self.iteration else None)
 
@@ -84,20 +84,14 @@ class Sb3Trainer:
     @property
     def seconds(self) -> float:
         """Seconds spent on training, all starts of the run together."""
-        return self._seconds_before + time.monotonic() - self._started
+        return self._clock.seconds
 
     @property
     def fraction(self) -> float:
         """The share of the run that is behind, by the limit that is nearest; 1 or more when it is met."""
         loop = self.config.loop
-        shares = [0.0]
-        if loop.iterations is not None:
-            shares.append(self.iteration / loop.iterations)
-        if loop.timesteps is not None:
-            shares.append(self.steps / loop.timesteps)
-        if loop.max_minutes is not None:
-            shares.append(self.seconds / 60 / loop.max_minutes if loop.max_minutes else 1.0)
-        return max(shares)
+        counts = (self.iteration, loop.iterations), (self.steps, loop.timesteps)
+        return self._clock.fraction(loop.max_minutes, *counts)
 
     def weights(self) -> dict[str, Tensor]:
         """A copy on the processor of the network's weights."""
@@ -286,7 +280,7 @@ class Sb3Trainer:
         state = load_training_state(path)
         model = self.model
         self.iteration, self.games = int(state["iteration"]), int(state["games"])
-        self._seconds_before = float(state["seconds"])
+        self._clock.go_on(float(state["seconds"]))
         self.network.load_state_dict(state["network"])
         model.policy.optimizer.load_state_dict(state["optimiser"])
         model.num_timesteps = int(state["num_timesteps"])

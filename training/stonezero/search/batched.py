@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stonezero.config import SearchConfig
-from stonezero.search.gumbel import Settings, new_root
+from stonezero.search.graph import clear_graph, expand_merged, new_graph, select_merged
+from stonezero.search.gumbel import BUDGET, Settings, new_root
 from stonezero.search.simulate import expand_leaves, expand_roots, plant_roots, read_roots, select_leaves
 from stonezero.search.tree import new_tree
-from stonezoo.core.game import TO_PLAY
 
 Evaluate = Callable[[NDArray[np.float32]], tuple[NDArray[np.float32], NDArray[np.float32]]]
 """observations [R, H, W, C] -> policy_logits [R, A] and value [R] in [-1, 1] for the player to act, all float32."""
@@ -58,6 +58,9 @@ class Search:
             dirichlet_fraction=float(config.dirichlet_fraction),
         )
         self._tree = new_tree(batch_size, num_simulations + 1, self.num_actions, game.rules.state_size)
+        self._graph = None
+        if config.merge_orders:
+            self._graph = new_graph(batch_size, num_simulations + 1, game.rules.state_size)
         candidates = min(config.max_considered_actions, self.num_actions)
         self._root = new_root(batch_size, self.num_actions, candidates)
         self._leaf = np.zeros(batch_size, np.int32)
@@ -80,7 +83,7 @@ class Search:
 
         Args:
             states: one state a tree; where the game is over nothing is searched.
-            evaluate: the network; called once for the roots and once a simulation, with the leaves that need it.
+            evaluate: the network; called for the roots and at most once a simulation, with the leaves that need it.
             active: [B] which trees are wanted; None: all.
             num_simulations: of each tree; 0: the prior alone decides. None: `self.num_simulations`.
             noise: [B] Gumbel or Dirichlet noise at the root. False, the default, is evaluation.
@@ -109,14 +112,19 @@ class Search:
         count = plant_roots(rules, tree, np.ascontiguousarray(states), chosen, row, observations)
         searched = row >= 0
         if count:
-            root.budget[:] = wanted
+            root.plan[:, BUDGET] = wanted
             policy_logits, value = evaluate(observations[:count])
             expand_roots(settings, tree, root, row, policy_logits, value, noisy, streams)
-            for _ in range(int(wanted[searched].max())):
-                count = select_leaves(rules, tree, root, settings, leaf, row, observations)
-                if count:
+            if self._graph is None:
+                while count := select_leaves(rules, tree, root, settings, leaf, row, observations):
                     policy_logits, value = evaluate(observations[:count])
                     expand_leaves(settings, tree, leaf, row, policy_logits, value)
+            else:
+                graph = self._graph
+                clear_graph(graph)
+                while count := select_merged(rules, tree, graph, root, settings, leaf, row, observations):
+                    policy_logits, value = evaluate(observations[:count])
+                    expand_merged(settings, tree, graph, leaf, row, policy_logits, value)
 
         B, A = self.batch_size, self.num_actions
         result = SearchResult(
@@ -138,21 +146,11 @@ class Search:
             result.action,
             result.search_policy,
             result.root_value,
+            result.action_value,
             result.visit_counts,
             result.prior,
         )
-        result.action_value[:] = self._action_values(states[:, TO_PLAY], result)
         return result
-
-    def _action_values(self, to_play: NDArray[np.int32], result: SearchResult) -> NDArray[np.float64]:
-        """The mean value of each root's chosen edge, for the player to act."""
-        tree, size = self._tree, min(self.num_actions, self._tree.action.shape[1])
-        real = np.arange(size) < tree.edge_count[:, :1]  # [B, A] a root's edges are its tree's first
-        chosen = real & (tree.action[:, :size] == result.action[:, np.newaxis]) & result.searched[:, np.newaxis]
-        visits = np.where(chosen, tree.visits[:, :size], 0).sum(1)
-        total = np.where(chosen, tree.value_sum[:, :size], 0.0).sum(1)
-        mean = total / np.maximum(visits, 1) * np.where(to_play == 0, 1.0, -1.0)  # the tree's values are player 0's
-        return np.where(visits > 0, mean, result.root_value)
 
     def _lanes(self, value: ArrayLike, dtype: Any) -> NDArray[Any]:
         """One value a tree, contiguous."""

@@ -8,7 +8,22 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stonezero.search.tree import ROOT, Tree, side
+from stonezero.search.tree import (
+    PAIR,
+    PRIOR,
+    ROOT,
+    VALUE,
+    VALUE_SUM,
+    VISITED_COUNT,
+    VISITS,
+    Pool,
+    action_of,
+    edge_count,
+    policy_pair,
+    side,
+    statistics_pair,
+    visits_of,
+)
 from stonezoo.core.jit import jit
 from stonezoo.core.rng import Stream, uniform
 
@@ -41,23 +56,22 @@ class Root(NamedTuple):
     prior: NDArray[np.float64]  # [B, A] the network's, by action
     candidates: NDArray[np.int32]  # [B, M] edges still considered, best first
     scores: NDArray[np.float64]  # [M] scratch
-    considered: NDArray[np.int32]  # [B] candidates that are left
-    phases: NDArray[np.int32]  # [B] halvings planned
-    next_visit: NDArray[np.int32]  # [B] within the phase
-    phase_visits: NDArray[np.int32]  # [B] visits of the phase, all candidates together
-    budget: NDArray[np.int32]  # [B] simulations wanted
-    made: NDArray[np.int32]  # [B] simulations made
+    plan: NDArray[np.int32]  # [B, 6] of each root: BUDGET and the columns that follow it
+
+
+BUDGET, MADE = 0, 1  # simulations wanted, and made
+CONSIDERED, PHASES = 2, 3  # candidates that are left, halvings planned
+NEXT_VISIT, PHASE_VISITS = 4, 5  # within the phase, and of the phase, all candidates together
 
 
 def new_root(batch_size: int, num_actions: int, num_candidates: int) -> Root:
     """Returns empty roots."""
-    counters = [np.zeros(batch_size, np.int32) for _ in range(6)]
     return Root(
         np.zeros((batch_size, num_actions), np.float64),
         np.zeros((batch_size, num_actions), np.float64),
         np.zeros((batch_size, num_candidates), np.int32),
         np.zeros(num_candidates, np.float64),
-        *counters,
+        np.zeros((batch_size, 6), np.int32),
     )
 
 
@@ -71,9 +85,9 @@ def gumbel(stream: Stream) -> float:
 
 
 @jit
-def q_value(tree: Tree, b: int, edge: int, sign: float) -> float:
-    """The q in [0, 1] of a visited edge for the player whose side is `sign`."""
-    return float(0.5 + 0.5 * sign * tree.value_sum[b, edge] / tree.visits[b, edge])
+def q_value(pool: Pool, pair: int, sign: float) -> float:
+    """The q in [0, 1] of a visited edge, by its statistics, for the player whose side is `sign`."""
+    return float(0.5 + 0.5 * sign * pool.numbers[pair + VALUE_SUM] / pool.halves[2 * pair + VISITS])
 
 
 @jit
@@ -83,25 +97,27 @@ def sigma_scale(settings: Settings, most_visits: int) -> float:
 
 
 @jit
-def most_visits(tree: Tree, b: int, first: int, end: int) -> int:
-    """max_b N(b) over edges."""
+def most_visits(pool: Pool) -> int:
+    """max_b N(b) over the root's edges."""
     most = 0
-    for edge in range(first, end):
-        most = max(most, int(tree.visits[b, edge]))
+    for edge in range(edge_count(pool, ROOT)):
+        most = max(most, visits_of(pool, ROOT, edge))
     return most
 
 
 @jit
-def mixed_value(tree: Tree, b: int, node: int, first: int, end: int) -> float:
-    """v_mix in [0, 1] (equation 33): stands for the q of what was not visited."""
-    sign = side(tree, b, node)
+def mixed_value(pool: Pool) -> float:
+    """v_mix in [0, 1] (equation 33) of the root: stands for the q of what was not visited."""
+    sign = side(pool, ROOT)
     visits, weight, weighted = 0, 0.0, 0.0
-    for edge in range(first, end):
-        if tree.visits[b, edge] > 0:
-            visits += int(tree.visits[b, edge])
-            weight += tree.prior[b, edge]
-            weighted += tree.prior[b, edge] * q_value(tree, b, edge, sign)
-    value = 0.5 + 0.5 * sign * tree.value[b, node]
+    for edge in range(edge_count(pool, ROOT)):
+        count = visits_of(pool, ROOT, edge)
+        if count > 0:
+            prior = pool.numbers[policy_pair(ROOT, edge) + PRIOR]
+            visits += count
+            weight += prior
+            weighted += prior * q_value(pool, statistics_pair(pool, ROOT, edge), sign)
+    value = 0.5 + 0.5 * sign * pool.numbers[ROOT + VALUE]
     if visits == 0:
         return float(value)
     return float((value + visits * weighted / weight) / (1 + visits))
@@ -111,44 +127,46 @@ def mixed_value(tree: Tree, b: int, node: int, first: int, end: int) -> float:
 
 
 @jit
-def select_inner(tree: Tree, settings: Settings, b: int, node: int) -> int:
+def select_inner(pool: Pool, work: NDArray[np.float64], settings: Settings, at: int) -> int:
     """The edge of the highest π'(a) − N(a) / (1 + ΣN), where π' = softmax(logits + σ(completed q)).
 
     All that is unvisited has the same completed q, v_mix. So π' is in proportion to the prior there, and to
     prior exp(σ(q) − σ(v_mix)) where visited; and of the unvisited only the first can be the best.
     """
-    first = int(tree.first_edge[b, node])
-    front = first + int(tree.visited_count[b, node])
-    if front == first:
-        return first
-    sign = side(tree, b, node)
+    front = int(pool.halves[2 * at + VISITED_COUNT])
+    if front == 0:
+        return 0
+    sign = side(pool, at)
+    policy, statistics = policy_pair(at, 0), statistics_pair(pool, at, 0)
     visits, most = 0, 0
     weight, weighted, best_q = 0.0, 0.0, 0.0
-    for edge in range(first, front):
-        q = q_value(tree, b, edge, sign)
-        tree.work[edge - first] = q
+    for edge in range(front):
+        q = q_value(pool, statistics + PAIR * edge, sign)
+        prior = pool.numbers[policy + PAIR * edge + PRIOR]
+        count = int(pool.halves[2 * (statistics + PAIR * edge) + VISITS])
+        work[edge] = q
         best_q = max(best_q, q)
-        visits += int(tree.visits[b, edge])
-        most = max(most, int(tree.visits[b, edge]))
-        weight += tree.prior[b, edge]
-        weighted += tree.prior[b, edge] * q
-    mixed = (0.5 + 0.5 * sign * tree.value[b, node] + visits * weighted / weight) / (1 + visits)
+        visits += count
+        most = max(most, count)
+        weight += prior
+        weighted += prior * q
+    mixed = (0.5 + 0.5 * sign * pool.numbers[at + VALUE] + visits * weighted / weight) / (1 + visits)
     scale = sigma_scale(settings, most)
-    has_unvisited = front < first + int(tree.edge_count[b, node])
+    has_unvisited = front < edge_count(pool, at)
     shift = scale * (best_q - mixed)  # taken from all exponents, against overflow
-    total = 0.0
+    total, best_score = 0.0, -np.inf
     if has_unvisited:
         shift = max(shift, 0.0)
-        total = max(1.0 - weight, tree.prior[b, front]) * np.exp(-shift)
-    for edge in range(first, front):
-        improved = tree.prior[b, edge] * np.exp(scale * (tree.work[edge - first] - mixed) - shift)
-        tree.work[edge - first] = improved
+        prior = pool.numbers[policy + PAIR * front + PRIOR]
+        best_score = prior * np.exp(-shift)
+        total = max(1.0 - weight, prior) * np.exp(-shift)
+    for edge in range(front):
+        improved = pool.numbers[policy + PAIR * edge + PRIOR] * np.exp(scale * (work[edge] - mixed) - shift)
+        work[edge] = improved
         total += improved
-    best, best_score = front, -np.inf
-    if has_unvisited:
-        best_score = tree.prior[b, front] * np.exp(-shift) / total
-    for edge in range(first, front):
-        score = tree.work[edge - first] / total - tree.visits[b, edge] / (1 + visits)
+    best, best_score = front, best_score / total
+    for edge in range(front):
+        score = work[edge] / total - pool.halves[2 * (statistics + PAIR * edge) + VISITS] / (1 + visits)
         if score > best_score:
             best, best_score = edge, score
     return best
@@ -158,11 +176,11 @@ def select_inner(tree: Tree, settings: Settings, b: int, node: int) -> int:
 
 
 @jit
-def root_score(tree: Tree, root: Root, b: int, edge: int, scale: float, temperature: float) -> float:
+def root_score(pool: Pool, noise: NDArray[np.float64], edge: int, scale: float, temperature: float) -> float:
     """The score g + logits + σ(q) of a root edge, with the noise g multiplied by the temperature."""
-    score = temperature * root.noise[b, edge] + np.log(tree.prior[b, edge])
-    if tree.visits[b, edge] > 0:
-        score += scale * q_value(tree, b, edge, side(tree, b, ROOT))
+    score = temperature * noise[edge] + np.log(pool.numbers[policy_pair(ROOT, edge) + PRIOR])
+    if visits_of(pool, ROOT, edge) > 0:
+        score += scale * q_value(pool, statistics_pair(pool, ROOT, edge), side(pool, ROOT))
     return float(score)
 
 
@@ -181,77 +199,78 @@ def _insert(root: Root, b: int, count: int, edge: int, score: float) -> None:
 @jit
 def _begin_phase(root: Root, b: int) -> None:
     """Every candidate gets max(1, floor(n / (ceil(log2 m) m_now))) visits."""
-    share = int(root.budget[b]) // (max(1, int(root.phases[b])) * int(root.considered[b]))
-    root.phase_visits[b] = max(1, share) * int(root.considered[b])
-    root.next_visit[b] = 0
+    considered = int(root.plan[b, CONSIDERED])
+    share = int(root.plan[b, BUDGET]) // (max(1, int(root.plan[b, PHASES])) * considered)
+    root.plan[b, PHASE_VISITS] = max(1, share) * considered
+    root.plan[b, NEXT_VISIT] = 0
 
 
 @jit
-def choose_candidates(tree: Tree, root: Root, settings: Settings, b: int) -> None:
+def choose_candidates(pool: Pool, root: Root, settings: Settings, b: int) -> None:
     """Considers the m = min(n, max_considered_actions, legal) edges with the largest g + logits."""
-    edges = int(tree.edge_count[b, ROOT])
-    wanted = min(int(root.budget[b]), min(settings.max_considered_actions, edges))
+    edges = edge_count(pool, ROOT)
+    wanted = min(int(root.plan[b, BUDGET]), min(settings.max_considered_actions, edges))
     count = 0
     for edge in range(edges):
-        score = root_score(tree, root, b, edge, 0.0, 1.0)
+        score = root_score(pool, root.noise[b], edge, 0.0, 1.0)
         if count < wanted:
             _insert(root, b, count, edge, score)
             count += 1
         elif wanted > 0 and score > root.scores[wanted - 1]:
             _insert(root, b, wanted - 1, edge, score)
-    root.considered[b] = wanted
+    root.plan[b, CONSIDERED] = wanted
     phases = 0
     while (1 << phases) < wanted:
         phases += 1
-    root.phases[b] = phases
+    root.plan[b, PHASES] = phases
     if wanted > 0:
         _begin_phase(root, b)
 
 
 @jit
-def select_root(tree: Tree, root: Root, settings: Settings, b: int) -> int:
+def select_root(pool: Pool, root: Root, settings: Settings, b: int) -> int:
     """The next edge to visit; where a phase is over, the better half of the candidates goes on."""
-    if root.next_visit[b] == root.phase_visits[b]:
-        scale = sigma_scale(settings, most_visits(tree, b, 0, int(tree.edge_count[b, ROOT])))
-        for k in range(int(root.considered[b])):  # the k-th candidate is read before an insertion can reach its place
+    if root.plan[b, NEXT_VISIT] == root.plan[b, PHASE_VISITS]:
+        scale = sigma_scale(settings, most_visits(pool))
+        considered = int(root.plan[b, CONSIDERED])
+        for k in range(considered):  # the k-th candidate is read before an insertion can reach its place
             edge = int(root.candidates[b, k])
-            _insert(root, b, k, edge, root_score(tree, root, b, edge, scale, 1.0))
-        root.considered[b] = min(int(root.considered[b]), max(FINALISTS, int(root.considered[b]) // 2))
+            _insert(root, b, k, edge, root_score(pool, root.noise[b], edge, scale, 1.0))
+        root.plan[b, CONSIDERED] = min(considered, max(FINALISTS, considered // 2))
         _begin_phase(root, b)
-    edge = int(root.candidates[b, root.next_visit[b] % root.considered[b]])
-    root.next_visit[b] += 1
+    edge = int(root.candidates[b, root.plan[b, NEXT_VISIT] % root.plan[b, CONSIDERED]])
+    root.plan[b, NEXT_VISIT] += 1
     return edge
 
 
 @jit
-def best_root_edge(tree: Tree, root: Root, settings: Settings, b: int, temperature: float) -> int:
+def best_root_edge(pool: Pool, noise: NDArray[np.float64], settings: Settings, temperature: float) -> int:
     """The move: the most visited edge, and among equals that of the highest g + logits + σ(q)."""
-    edges = int(tree.edge_count[b, ROOT])
-    most = most_visits(tree, b, 0, edges)
+    most = most_visits(pool)
     scale = sigma_scale(settings, most)
     best, best_score = 0, -np.inf
-    for edge in range(edges):
-        if tree.visits[b, edge] == most:
-            score = root_score(tree, root, b, edge, scale, temperature)
+    for edge in range(edge_count(pool, ROOT)):
+        if visits_of(pool, ROOT, edge) == most:
+            score = root_score(pool, noise, edge, scale, temperature)
             if score > best_score:
                 best, best_score = edge, score
     return best
 
 
 @jit
-def improved_policy(tree: Tree, settings: Settings, b: int, out: NDArray[np.float32]) -> None:
+def improved_policy(pool: Pool, work: NDArray[np.float64], settings: Settings, out: NDArray[np.float32]) -> None:
     """Writes π' = softmax(logits + σ(completed q)) of the root by action; the Gumbel noise has no part in it."""
-    edges = int(tree.edge_count[b, ROOT])
-    sign = side(tree, b, ROOT)
-    mixed = mixed_value(tree, b, ROOT, 0, edges)
-    scale = sigma_scale(settings, most_visits(tree, b, 0, edges))
+    edges = edge_count(pool, ROOT)
+    sign = side(pool, ROOT)
+    mixed = mixed_value(pool)
+    scale = sigma_scale(settings, most_visits(pool))
     highest, total = -np.inf, 0.0
     for edge in range(edges):
-        q = q_value(tree, b, edge, sign) if tree.visits[b, edge] > 0 else mixed
-        tree.work[edge] = np.log(tree.prior[b, edge]) + scale * q
-        highest = max(highest, tree.work[edge])
+        q = q_value(pool, statistics_pair(pool, ROOT, edge), sign) if visits_of(pool, ROOT, edge) > 0 else mixed
+        work[edge] = np.log(pool.numbers[policy_pair(ROOT, edge) + PRIOR]) + scale * q
+        highest = max(highest, work[edge])
     for edge in range(edges):
-        tree.work[edge] = np.exp(tree.work[edge] - highest)
-        total += tree.work[edge]
+        work[edge] = np.exp(work[edge] - highest)
+        total += work[edge]
     for edge in range(edges):
-        out[tree.action[b, edge]] = tree.work[edge] / total
+        out[action_of(pool, ROOT, edge)] = work[edge] / total

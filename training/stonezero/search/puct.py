@@ -4,31 +4,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stonezero.search.gumbel import HALF_STEP, Settings
-from stonezero.search.tree import ROOT, Tree, side
+from stonezero.search.tree import (
+    PAIR,
+    PRIOR,
+    ROOT,
+    VALUE,
+    VALUE_SUM,
+    VISITED_COUNT,
+    VISITS,
+    Pool,
+    action_of,
+    edge_count,
+    policy_pair,
+    side,
+    statistics_pair,
+    visits_of,
+)
 from stonezoo.core.jit import jit
 from stonezoo.core.rng import Stream, uniform
 
 
 @jit
-def select_puct(tree: Tree, settings: Settings, b: int, node: int) -> int:
+def select_puct(pool: Pool, settings: Settings, at: int) -> int:
     """The edge of the highest q(a) + c_puct prior(a) sqrt(1 + sum N) / (1 + N(a)).
 
     An unvisited edge has the q of its node: the mean of all evaluations there so far.
     """
-    first = int(tree.first_edge[b, node])
-    front = first + int(tree.visited_count[b, node])
-    sign = side(tree, b, node)
-    visits, value_sum = 0, tree.value[b, node]
-    for edge in range(first, front):
-        visits += int(tree.visits[b, edge])
-        value_sum += tree.value_sum[b, edge]
+    front = int(pool.halves[2 * at + VISITED_COUNT])
+    sign = side(pool, at)
+    policy, statistics = policy_pair(at, 0), statistics_pair(pool, at, 0)
+    visits, value_sum = 0, pool.numbers[at + VALUE]
+    for edge in range(front):
+        visits += int(pool.halves[2 * (statistics + PAIR * edge) + VISITS])
+        value_sum += pool.numbers[statistics + PAIR * edge + VALUE_SUM]
     scale = settings.c_puct * np.sqrt(np.float64(1 + visits))
     best, best_score = front, -np.inf
-    if front < first + int(tree.edge_count[b, node]):
-        best_score = sign * value_sum / (1 + visits) + scale * tree.prior[b, front]
-    for edge in range(first, front):
-        count = int(tree.visits[b, edge])
-        score = sign * tree.value_sum[b, edge] / count + scale * tree.prior[b, edge] / (1 + count)
+    if front < edge_count(pool, at):
+        best_score = sign * value_sum / (1 + visits) + scale * pool.numbers[policy + PAIR * front + PRIOR]
+    for edge in range(front):
+        pair = statistics + PAIR * edge
+        count = int(pool.halves[2 * pair + VISITS])
+        prior = pool.numbers[policy + PAIR * edge + PRIOR]
+        score = sign * pool.numbers[pair + VALUE_SUM] / count + scale * prior / (1 + count)
         if score > best_score:
             best, best_score = edge, score
     return best
@@ -58,55 +75,58 @@ def _gamma(stream: Stream, shape: float) -> float:
 
 
 @jit
-def mix_dirichlet(tree: Tree, settings: Settings, b: int, stream: Stream) -> None:
+def mix_dirichlet(pool: Pool, work: NDArray[np.float64], settings: Settings, stream: Stream) -> None:
     """Mixes Dirichlet noise into the root's prior."""
-    edges = int(tree.edge_count[b, ROOT])
+    edges = edge_count(pool, ROOT)
     total = 0.0
     for edge in range(edges):
-        tree.work[edge] = _gamma(stream, settings.dirichlet_alpha)
-        total += tree.work[edge]
+        work[edge] = _gamma(stream, settings.dirichlet_alpha)
+        total += work[edge]
     if total > 0.0:
         share = settings.dirichlet_fraction
         for edge in range(edges):
-            tree.prior[b, edge] = (1.0 - share) * tree.prior[b, edge] + share * tree.work[edge] / total
+            at = policy_pair(ROOT, edge) + PRIOR
+            pool.numbers[at] = (1.0 - share) * pool.numbers[at] + share * work[edge] / total
 
 
 @jit
-def visit_policy(tree: Tree, b: int, out: NDArray[np.float32]) -> None:
+def visit_policy(pool: Pool, out: NDArray[np.float32]) -> None:
     """Writes the root's visits by action as shares of their sum; without visits the prior."""
-    edges = int(tree.edge_count[b, ROOT])
+    edges = edge_count(pool, ROOT)
     total = 0
     for edge in range(edges):
-        total += int(tree.visits[b, edge])
+        total += visits_of(pool, ROOT, edge)
     for edge in range(edges):
-        out[tree.action[b, edge]] = tree.visits[b, edge] / total if total > 0 else tree.prior[b, edge]
+        prior = pool.numbers[policy_pair(ROOT, edge) + PRIOR]
+        out[action_of(pool, ROOT, edge)] = visits_of(pool, ROOT, edge) / total if total > 0 else prior
 
 
 @jit
-def most_visited(tree: Tree, b: int) -> int:
+def most_visited(pool: Pool) -> int:
     """The most visited root edge, and among equals that of the highest prior."""
     best = 0
-    for edge in range(int(tree.edge_count[b, ROOT])):
-        more = tree.visits[b, edge] - tree.visits[b, best]
-        if more > 0 or (more == 0 and tree.prior[b, edge] > tree.prior[b, best]):
+    for edge in range(edge_count(pool, ROOT)):
+        more = visits_of(pool, ROOT, edge) - visits_of(pool, ROOT, best)
+        prior = pool.numbers[policy_pair(ROOT, edge) + PRIOR]
+        if more > 0 or (more == 0 and prior > pool.numbers[policy_pair(ROOT, best) + PRIOR]):
             best = edge
     return best
 
 
 @jit
-def sample_visited(tree: Tree, b: int, temperature: float, stream: Stream) -> int:
+def sample_visited(pool: Pool, work: NDArray[np.float64], temperature: float, stream: Stream) -> int:
     """Draws a root edge with probability in proportion to N^(1 / temperature)."""
-    edges = int(tree.edge_count[b, ROOT])
-    most = max(1, int(tree.visits[b, most_visited(tree, b)]))
+    edges = edge_count(pool, ROOT)
+    most = max(1, visits_of(pool, ROOT, most_visited(pool)))
     total = 0.0
     for edge in range(edges):
-        tree.work[edge] = (tree.visits[b, edge] / most) ** (1.0 / temperature)
-        total += tree.work[edge]
+        work[edge] = (visits_of(pool, ROOT, edge) / most) ** (1.0 / temperature)
+        total += work[edge]
     left = uniform(stream) * total
-    chosen = most_visited(tree, b)
+    chosen = most_visited(pool)
     for edge in range(edges):
-        if tree.work[edge] > 0.0:
-            if left < tree.work[edge]:
+        if work[edge] > 0.0:
+            if left < work[edge]:
                 return edge
-            left -= tree.work[edge]
+            left -= work[edge]
     return chosen

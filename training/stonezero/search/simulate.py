@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stonezero.search.gumbel import (
+    BUDGET,
+    MADE,
     Root,
     Settings,
     best_root_edge,
@@ -14,7 +16,34 @@ from stonezero.search.gumbel import (
     select_root,
 )
 from stonezero.search.puct import mix_dirichlet, most_visited, sample_visited, select_puct, visit_policy
-from stonezero.search.tree import ROOT, UNVISITED, Tree, add_child, backup, bring_best_forward, expand, plant, side
+from stonezero.search.tree import (
+    CHILD,
+    DEPTH,
+    EDGE_COUNT,
+    NODE,
+    PRIOR,
+    ROOT,
+    UNVISITED,
+    VALUE,
+    VALUE_SUM,
+    VISITED_COUNT,
+    Pool,
+    Tree,
+    action_of,
+    add_node,
+    backup,
+    edge_count,
+    expand,
+    plant,
+    play_new,
+    policy_pair,
+    pool_of,
+    rank_unvisited,
+    side,
+    statistics_pair,
+    visit_front,
+    visits_of,
+)
 from stonezoo.core.game import ONGOING, OUTCOME, TO_PLAY, Rules
 from stonezoo.core.jit import jit, kernel
 
@@ -29,11 +58,11 @@ def _plant_roots(rules: Rules, tree: Tree, states: Ints, active: NDArray[np.bool
     waiting = 0
     for b in range(states.shape[0]):
         row[b] = NOT_EVALUATED
-        tree.edge_count[b, ROOT] = 0
+        tree.halves[b, EDGE_COUNT] = 0
         if not active[b] or states[b, OUTCOME] != ONGOING:
             continue
         if plant(rules, tree, b, states[b]) > 1:
-            rules.observe(tree.state[b, ROOT], int(tree.state[b, ROOT, TO_PLAY]), out[waiting])
+            rules.observe(states[b], int(states[b, TO_PLAY]), out[waiting])
             row[b] = waiting
             waiting += 1
     return waiting
@@ -51,48 +80,58 @@ def _expand_roots(
     streams: NDArray[np.int64],
 ) -> None:
     for b in range(row.shape[0]):
-        root.made[b] = 0
+        root.plan[b, MADE] = 0
         if row[b] == NOT_EVALUATED:
-            root.budget[b] = 0
+            root.plan[b, BUDGET] = 0
             continue
-        expand(tree, b, ROOT, policy_logits[row[b]], np.float64(value[row[b]]))
-        for edge in range(int(tree.edge_count[b, ROOT])):
-            root.prior[b, tree.action[b, edge]] = tree.prior[b, edge]
+        pool = pool_of(tree, b)
+        expand(pool, tree.legal[b], ROOT, policy_logits[row[b]], np.float64(value[row[b]]))
+        for edge in range(edge_count(pool, ROOT)):
+            root.prior[b, action_of(pool, ROOT, edge)] = pool.numbers[policy_pair(ROOT, edge) + PRIOR]
             root.noise[b, edge] = 0.0
         if settings.use_puct:
             if noise[b]:
-                mix_dirichlet(tree, settings, b, streams[b])
-            bring_best_forward(tree, b, ROOT)
+                mix_dirichlet(pool, tree.work, settings, streams[b])
+            rank_unvisited(pool, ROOT)
         else:
             if noise[b]:
-                for edge in range(int(tree.edge_count[b, ROOT])):
+                for edge in range(edge_count(pool, ROOT)):
                     root.noise[b, edge] = gumbel(streams[b])
-            choose_candidates(tree, root, settings, b)
-
-
-@jit
-def _select(tree: Tree, root: Root, settings: Settings, b: int, node: int) -> int:
-    if settings.use_puct:
-        return select_puct(tree, settings, b, node)
-    if node == ROOT:
-        return select_root(tree, root, settings, b)
-    return select_inner(tree, settings, b, node)
+            choose_candidates(pool, root, settings, b)
 
 
 @jit
 def _descend(rules: Rules, tree: Tree, root: Root, settings: Settings, b: int) -> int:
-    """Goes down tree b to a new node or to the end of a game."""
-    node = ROOT
-    while tree.edge_count[b, node] > 0:
-        edge = _select(tree, root, settings, b, node)
-        child = int(tree.child[b, edge])
-        if child == UNVISITED:
-            if settings.use_puct or node != ROOT:
-                tree.visited_count[b, node] += 1
-                bring_best_forward(tree, b, node)
-            return add_child(rules, tree, b, node, edge)
-        node = child
-    return node
+    """Goes down tree b to a new node or to the end of a game; returns its word."""
+    pool = pool_of(tree, b)
+    at, depth = ROOT, 0
+    while edge_count(pool, at) > 0:
+        in_order = True  # an unvisited edge is the first behind the visited ones
+        if settings.use_puct:
+            edge = select_puct(pool, settings, at)
+        elif at == ROOT:
+            edge = select_root(pool, root, settings, b)
+            in_order = False
+        else:
+            edge = select_inner(pool, tree.work, settings, at)
+        pair = statistics_pair(pool, at, edge)
+        tree.path[b, depth] = pair
+        depth += 1
+        if in_order:
+            new = edge == pool.halves[2 * at + VISITED_COUNT]
+        else:
+            new = pool.halves[2 * pair + CHILD] == UNVISITED
+        if new:
+            action = action_of(pool, at, edge)
+            if in_order:
+                visit_front(pool, at)
+            count, _ = play_new(rules, tree, b, pool, at, action)
+            at = add_node(tree, b, pool, count)
+            pool.halves[2 * pair + CHILD] = at
+            break
+        at = int(pool.halves[2 * pair + CHILD])
+    tree.use[b, DEPTH] = depth
+    return at
 
 
 @jit
@@ -100,17 +139,18 @@ def _select_leaves(rules: Rules, tree: Tree, root: Root, settings: Settings, lea
     waiting = 0
     for b in range(leaf.shape[0]):
         row[b] = NOT_EVALUATED
-        if root.made[b] >= root.budget[b]:
-            continue
-        root.made[b] += 1
-        node = _descend(rules, tree, root, settings, b)
-        leaf[b] = node
-        if tree.edge_count[b, node] == 0:
-            backup(tree, b, node)
-        else:
-            rules.observe(tree.state[b, node], int(tree.state[b, node, TO_PLAY]), out[waiting])
-            row[b] = waiting
-            waiting += 1
+        while row[b] == NOT_EVALUATED and root.plan[b, MADE] < root.plan[b, BUDGET]:
+            root.plan[b, MADE] += 1
+            at = _descend(rules, tree, root, settings, b)
+            pool = pool_of(tree, b)
+            if edge_count(pool, at) == 0:
+                backup(tree, b, pool, pool.numbers[at + VALUE])
+            else:
+                state = tree.state[b, pool.halves[2 * at + NODE]]
+                rules.observe(state, int(state[TO_PLAY]), out[waiting])
+                leaf[b] = at
+                row[b] = waiting
+                waiting += 1
     return waiting
 
 
@@ -118,20 +158,20 @@ def _select_leaves(rules: Rules, tree: Tree, root: Root, settings: Settings, lea
 def _expand_leaves(settings: Settings, tree: Tree, leaf: Ints, row: Ints, policy_logits: Floats, value: Floats) -> None:
     for b in range(leaf.shape[0]):
         if row[b] != NOT_EVALUATED:
-            node = int(leaf[b])
-            expand(tree, b, node, policy_logits[row[b]], np.float64(value[row[b]]))
-            bring_best_forward(tree, b, node)
-            backup(tree, b, node)
+            pool, at = pool_of(tree, b), int(leaf[b])
+            expand(pool, tree.legal[b], at, policy_logits[row[b]], np.float64(value[row[b]]))
+            rank_unvisited(pool, at)
+            backup(tree, b, pool, pool.numbers[at + VALUE])
 
 
 @jit
-def _root_value(tree: Tree, b: int) -> float:
+def _root_value(pool: Pool) -> float:
     """The mean of all evaluations at and below the root, for the player to act there."""
-    count, total = 1, tree.value[b, ROOT]
-    for edge in range(int(tree.edge_count[b, ROOT])):
-        count += int(tree.visits[b, edge])
-        total += tree.value_sum[b, edge]
-    return float(side(tree, b, ROOT) * total / count)
+    count, total = 1, pool.numbers[ROOT + VALUE]
+    for edge in range(edge_count(pool, ROOT)):
+        count += visits_of(pool, ROOT, edge)
+        total += pool.numbers[statistics_pair(pool, ROOT, edge) + VALUE_SUM]
+    return float(side(pool, ROOT) * total / count)
 
 
 @jit
@@ -145,32 +185,40 @@ def _read_roots(
     action: Ints,
     search_policy: Floats,
     root_value: Floats,
+    action_value: Floats,
     visit_counts: Ints,
     prior: Floats,
 ) -> None:
     for b in range(action.shape[0]):
         action[b] = -1
-        edges = int(tree.edge_count[b, ROOT])
+        pool = pool_of(tree, b)
+        edges = edge_count(pool, ROOT)
         if not searched[b]:
             if edges == 1:
-                action[b] = tree.action[b, 0]
+                action[b] = tree.legal[b, 0]
                 search_policy[b, action[b]] = 1.0
                 prior[b, action[b]] = 1.0
             continue
-        root_value[b] = _root_value(tree, b)
+        root_value[b] = _root_value(pool)
         for edge in range(edges):
-            visit_counts[b, tree.action[b, edge]] = tree.visits[b, edge]
-            prior[b, tree.action[b, edge]] = root.prior[b, tree.action[b, edge]]
+            played = action_of(pool, ROOT, edge)
+            visit_counts[b, played] = visits_of(pool, ROOT, edge)
+            prior[b, played] = root.prior[b, played]
         if settings.use_puct:
-            visit_policy(tree, b, search_policy[b])
+            visit_policy(pool, search_policy[b])
             if temperature[b] > 0.0:
-                best = sample_visited(tree, b, temperature[b], streams[b])
+                best = sample_visited(pool, tree.work, temperature[b], streams[b])
             else:
-                best = most_visited(tree, b)
+                best = most_visited(pool)
         else:
-            improved_policy(tree, settings, b, search_policy[b])
-            best = best_root_edge(tree, root, settings, b, temperature[b])
-        action[b] = tree.action[b, best]
+            improved_policy(pool, tree.work, settings, search_policy[b])
+            best = best_root_edge(pool, root.noise[b], settings, temperature[b])
+        action[b] = action_of(pool, ROOT, best)
+        visits = visits_of(pool, ROOT, best)
+        action_value[b] = root_value[b]
+        if visits > 0:
+            total = pool.numbers[statistics_pair(pool, ROOT, best) + VALUE_SUM]
+            action_value[b] = side(pool, ROOT) * total / visits
 
 
 plant_roots = kernel(_plant_roots)
@@ -181,10 +229,11 @@ expand_roots = kernel(_expand_roots)
 noise and candidates of the evaluated roots."""
 select_leaves = kernel(_select_leaves)
 """select_leaves(rules, tree, root, settings, leaf [B], row [B], out) -> number of observations written to `out`:
-descends every tree with simulations left; where a game's end is met its value is backed up at once."""
+descends every tree with simulations left. Where a game's end is met its value is backed up at once, and the next
+simulation of that tree begins. 0 when all simulations are made."""
 expand_leaves = kernel(_expand_leaves)
 """expand_leaves(settings, tree, leaf, row, policy_logits [R, A], value [R]): priors of the evaluated leaves,
 and backup."""
 read_roots = kernel(_read_roots)
-"""read_roots(settings, tree, root, searched, temperature, streams, action, search_policy, root_value,
+"""read_roots(settings, tree, root, searched, temperature, streams, action, search_policy, root_value, action_value,
 visit_counts, prior): fills the results, which come zeroed."""

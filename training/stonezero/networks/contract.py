@@ -1,0 +1,385 @@
+"""What a network of one's own must keep to, so that training, play, checkpoints and exact runs work with it.
+
+A check looks at a network with random weights, on positions of random games, and yields a `Fault` with its remedy. The
+built-in network passes all of them.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from stonezero.config import NetworkConfig
+from stonezero.networks.build import count_parameters, make_network, own_class
+from stonezero.networks.outputs import Fault, output_faults
+from stonezero.networks.spec import NetworkOutput, NetworkSpec
+from stonezoo.state import Game
+
+BATCH_SIZE = 16
+TOLERANCE = 1e-4  # of outputs that are computed in batches of other sizes: another order of additions
+BF16_TOLERANCE = 0.05  # of probabilities and values, as in `stonezero.evaluator`
+MAX_FAULTS = 3  # told of one check: the first ones lead to the cause
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What one check found."""
+
+    name: str
+    summary: str  # what holds when there is no fault
+    faults: tuple[Fault, ...]
+    note: str = ""  # what is worth knowing, though it is no fault
+
+
+@dataclass(frozen=True)
+class ContractReport:
+    """What all checks found."""
+
+    network: str  # as the configuration names it
+    game: str  # a Python expression that makes the game
+    parameters: int  # weights; 0 when the network could not be made
+    results: tuple[CheckResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check found a fault."""
+        return not any(result.faults for result in self.results)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "format": "stonezero/check-network@1",
+            "network": self.network,
+            "game": self.game,
+            "parameters": self.parameters,
+            "passed": self.passed,
+            "checks": [
+                {
+                    "name": result.name,
+                    "summary": result.summary,
+                    "passed": not result.faults,
+                    "note": result.note,
+                    "faults": [fault._asdict() for fault in result.faults],
+                }
+                for result in self.results
+            ],
+        }
+
+
+@dataclass
+class _Subject:
+    """A network under check."""
+
+    config: NetworkConfig
+    spec: NetworkSpec
+    also: tuple[NetworkSpec, ...]  # other boards that the same weights are to play
+    observations: Tensor  # [N, H, W, C], of random games
+    seed: int
+    network: nn.Module = field(init=False)
+    note: str = ""
+
+    def make(self, spec: NetworkSpec | None = None, seed: int | None = None) -> nn.Module:
+        """A new network in evaluation mode, none of whose weights is zero: as after training."""
+        seed = self.seed if seed is None else seed
+        network = make_network(self.config, spec or self.spec, seed)
+        generator = torch.Generator().manual_seed(seed)
+        with torch.no_grad():
+            for parameter in network.parameters():
+                fan_in = parameter[0].numel() if parameter.ndim > 1 else 25
+                parameter.add_(0.5 * fan_in**-0.5 * torch.randn(parameter.shape, generator=generator))
+        return network.eval()
+
+
+def check_contract(config: NetworkConfig, game: Game, *, also: Sequence[Game] = (), seed: int = 0) -> ContractReport:
+    """Look at the network that `config` names, in `game`, and say what is wrong with it.
+
+    Args:
+        config: `NetworkConfig(module="my.module:Class")` for one's own, or the built-in one.
+        game: what it plays.
+        also: boards of other sizes that a network with the same weights is to play.
+        seed: of weights and positions.
+
+    Raises:
+        ValueError: the class cannot be found, or a game in `also` has other rules than `game`.
+    """
+    for other in also:
+        if other.rules_id != game.rules_id:
+            raise ValueError(f"{other!r} has the rules {other.rules_id}, not {game.rules_id}")
+    if config.module is not None:
+        own_class(config.module)
+    subject = _Subject(
+        config=config,
+        spec=NetworkSpec.from_game(game),
+        also=tuple(map(NetworkSpec.from_game, also)),
+        observations=torch.from_numpy(random_positions(game, 2 * BATCH_SIZE, seed)),
+        seed=seed,
+    )
+    results, parameters = [], 0
+    for check in CHECKS:
+        subject.note = ""
+        faults = _run(check.find, subject)
+        results.append(CheckResult(check.name, check.summary, faults, subject.note))
+        if check is CHECKS[0]:
+            if faults:
+                break  # nothing else can be looked at
+            parameters = count_parameters(subject.network)
+    return ContractReport(config.module or config.preset, f"stonezoo.{game!r}", parameters, tuple(results))
+
+
+def random_positions(game: Game, count: int, seed: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Observations float32 [count, H, W, C] by the player to act, of random games at all stages."""
+    rng = np.random.default_rng(seed)
+    seen: list[np.ndarray[Any, np.dtype[np.float32]]] = []
+    while len(seen) < 8 * count:
+        state = game.initial_state()
+        while not state.terminated and len(seen) < 8 * count:
+            seen.append(state.observation())
+            state.step(rng.choice(state.legal_actions))
+    return np.stack([seen[k] for k in rng.permutation(len(seen))[:count]])
+
+
+def _run(find: Callable[[_Subject], Iterable[Fault]], subject: _Subject) -> tuple[Fault, ...]:
+    found: list[Fault] = []
+    try:
+        found.extend(itertools.islice(find(subject), MAX_FAULTS))
+    except Exception as error:
+        found.append(Fault(f"raised {_describe(error)}", "run the network by hand to see the whole traceback"))
+    return tuple(found)
+
+
+def _describe(error: Exception) -> str:
+    """The error with the last line of code that it came from."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]} at {frame.filename}:{frame.lineno}"
+
+
+def _find_outputs(subject: _Subject) -> Iterable[Fault]:
+    subject.network = subject.make()
+    for batch_size in (BATCH_SIZE, 1, 3):
+        observations = subject.observations[:batch_size]
+        before = observations.clone()
+        with torch.no_grad():
+            faults = output_faults(subject.network(observations), subject.spec, batch_size, subject.config.owner_head)
+        yield from faults
+        if faults:
+            return
+        if not torch.equal(before, observations):
+            yield Fault("the network writes into the observations", "work on a copy: observation.clone()")
+            return
+
+
+def _find_gradients(subject: _Subject) -> Iterable[Fault]:
+    network = copy.deepcopy(subject.network).train()
+    output: NetworkOutput = network(subject.observations)
+    generator = torch.Generator().manual_seed(subject.seed)
+    parts = [output.policy_logits, output.value]
+    if subject.config.owner_head and output.owner is not None:
+        parts.append(output.owner)
+    loss = torch.stack([(part * torch.randn(part.shape, generator=generator)).sum() for part in parts]).sum()
+    if not loss.requires_grad:
+        yield Fault("no weight has a part in the outputs", "do not detach them, and use no torch.no_grad in forward")
+        return
+    loss.backward()  # type: ignore[no-untyped-call]
+    for name, parameter in network.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        if parameter.grad is None or not bool(parameter.grad.any()):
+            yield Fault(
+                f"no gradient reaches {name}",
+                "use it, remove it, or say that it is fixed: requires_grad_(False)"
+                + ("; a head for the owner belongs there only with config.owner_head" if "owner" in name else ""),
+            )
+        elif not bool(torch.isfinite(parameter.grad).all()):
+            yield Fault(f"the gradient of {name} is not finite", "look for a root or a logarithm of zero in forward")
+
+
+def _find_randomness(subject: _Subject) -> Iterable[Fault]:
+    network, observations = subject.network, subject.observations
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    first, second = (_answer(network, observations) for _ in range(2))
+    if _distance(first, second) > 0:
+        yield Fault(
+            "two calls in evaluation mode differ", "dropout and noise must heed self.training; nn.Dropout modules do"
+        )
+    changed = [name for name, tensor in network.state_dict().items() if not torch.equal(tensor, before[name])]
+    if changed:
+        yield Fault(
+            f"a call in evaluation mode changes {', '.join(changed)}", "change buffers only where self.training is true"
+        )
+
+
+def _find_batches(subject: _Subject) -> Iterable[Fault]:
+    network, one = subject.network, subject.observations[:1]
+    others = subject.observations[1:]
+    batches = [torch.cat((one, some[: BATCH_SIZE - 1])) for some in (others, others.flip(0))]
+    first, second = (_first_row(_answer(network, batch)) for batch in batches)
+    alone = _answer(network, one)
+    if _distance(first, second) > 0 or _distance(first, alone) > TOLERANCE:
+        yield Fault(
+            f"in evaluation mode a row's output depends on the other rows of its batch: it moves by "
+            f"{max(_distance(first, second), _distance(first, alone)):.2g}",
+            "compute nothing over the batch's axis, 0",
+        )
+    training = copy.deepcopy(network).train()
+    answers = []
+    for batch in batches:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(subject.seed)  # the same dropout in both
+            answers.append(_first_row(_answer(training, batch)))
+    if _distance(answers[0], answers[1]) > 0:
+        yield Fault(
+            f"in training mode a row's output depends on the other rows of its batch: it moves by "
+            f"{_distance(answers[0], answers[1]):.2g}",
+            "batch normalisation plays by other statistics than it learns by: take nn.LayerNorm or nn.GroupNorm, which "
+            "look at one row, or none",
+        )
+    elif _distance(answers[0], first) > TOLERANCE:
+        subject.note = "training and evaluation mode differ, as with dropout"
+
+
+def _find_weights(subject: _Subject) -> Iterable[Fault]:
+    state = subject.network.state_dict()
+    odd = [name for name, value in state.items() if not isinstance(value, Tensor)]
+    if odd:
+        yield Fault(f"state_dict holds what is no tensor: {', '.join(odd)}", "checkpoints keep tensors alone")
+        return
+    other = subject.make(seed=subject.seed + 1)
+    try:
+        other.load_state_dict({name: tensor.clone() for name, tensor in state.items()})
+    except RuntimeError as error:
+        yield Fault(
+            f"its own state_dict does not fit a second network: {' '.join(str(error).split())[:300]}",
+            "make the same layers for the same (config, spec), whatever the weights are",
+        )
+        return
+    if _distance(_answer(subject.network, subject.observations), _answer(other, subject.observations)) > 0:
+        yield Fault(
+            "a second network with the same state_dict answers differently: something that matters is not in it",
+            "make tensors nn.Parameter or register_buffer, lists of layers nn.ModuleList; draw nothing random in the "
+            "constructor that is not a weight",
+        )
+
+
+def _find_copies(subject: _Subject) -> Iterable[Fault]:
+    network, observations = subject.network, subject.observations
+    expected = _answer(network, observations)
+    makers: dict[str, Callable[[], nn.Module]] = {
+        "copy.deepcopy": lambda: copy.deepcopy(network),
+        "pickle": lambda: pickle.loads(pickle.dumps(network)),
+    }
+    for name, make in makers.items():
+        try:
+            other = make()
+        except Exception as error:
+            yield Fault(
+                f"{name} of the network raised {_describe(error)}",
+                "keep nothing in it that cannot be copied, such as a lambda, a lock, an open file or a hook",
+            )
+            continue
+        if _distance(expected, _answer(other, observations)) > 0:
+            yield Fault(f"what {name} makes of the network answers differently", "let copies keep all attributes")
+        with torch.no_grad():
+            for parameter in other.parameters():
+                parameter.mul_(1.5)
+        if _distance(expected, _answer(network, observations)) > 0:
+            yield Fault(
+                f"what {name} makes of the network shares its weights with it",
+                "do not redefine __deepcopy__ or pickling",
+            )
+            return
+
+
+def _find_bf16(subject: _Subject) -> Iterable[Fault]:
+    """No fault: where bf16 does not work, play computes in fp32."""
+    expected = _answer(subject.network, subject.observations)
+    remedy = (
+        "play will be in fp32: set device.precision: fp32. For bf16 cast observations to the weights' type "
+        "(observation.to(self.first.weight.dtype)) and outputs back (.float())"
+    )
+    try:
+        actual = _answer(copy.deepcopy(subject.network).to(torch.bfloat16), subject.observations)
+        faults = output_faults(actual, subject.spec, len(subject.observations), subject.config.owner_head)
+    except Exception as error:
+        subject.note = f"a copy in bf16 raised {_describe(error)}; {remedy}"
+        return ()
+    if faults:
+        subject.note = f"in bf16, {faults[0].message}; {remedy}"
+    elif (moved := _distance(_as_play_sees(expected), _as_play_sees(actual))) > BF16_TOLERANCE:
+        subject.note = (
+            f"a copy in bf16 differs by {moved:.2g} with random weights; the evaluator takes it only while "
+            f"probabilities and values differ by no more than {BF16_TOLERANCE}"
+        )
+    return ()
+
+
+def _find_other_boards(subject: _Subject) -> Iterable[Fault]:
+    if not subject.also:
+        subject.note = "not asked for"
+    for spec in subject.also:
+        height, width, planes = spec.observation_shape
+        other = subject.make(spec)
+        try:
+            other.load_state_dict(subject.network.state_dict())
+        except RuntimeError as error:
+            yield Fault(
+                f"the weights do not fit a board of {height} x {width}: {' '.join(str(error).split())[:200]}",
+                "let no weight's shape depend on H, W or the number of actions, and keep tables that do as "
+                "register_buffer(..., persistent=False)",
+            )
+            continue
+        observations = torch.rand(3, height, width, planes, generator=torch.Generator().manual_seed(subject.seed))
+        observations[..., spec.on_board_plane] = 1.0
+        yield from output_faults(_answer(other, observations), spec, 3, subject.config.owner_head)
+
+
+def _answer(network: nn.Module, observations: Tensor) -> NetworkOutput:
+    with torch.no_grad():
+        output: NetworkOutput = network(observations.clone())
+    return output
+
+
+def _first_row(output: NetworkOutput) -> NetworkOutput:
+    owner = None if output.owner is None else output.owner[:1]
+    return NetworkOutput(output.policy_logits[:1], output.value[:1], owner)
+
+
+def _as_play_sees(output: NetworkOutput) -> NetworkOutput:
+    return NetworkOutput(output.policy_logits.softmax(1), output.value)
+
+
+def _distance(one: NetworkOutput, two: NetworkOutput) -> float:
+    """The largest difference of any output, relative to the largest output where that is above 1."""
+    worst = 0.0
+    for a, b in zip(one, two, strict=True):
+        if a is not None and b is not None:
+            worst = max(worst, float((a - b).abs().max()) / max(1.0, float(a.abs().max())))
+    return worst
+
+
+class _Check(NamedTuple):
+    name: str
+    summary: str
+    find: Callable[[_Subject], Iterable[Fault]]
+
+
+CHECKS: tuple[_Check, ...] = (
+    _Check("outputs", "it is made as Class(config, spec) and its outputs have their shapes and ranges", _find_outputs),
+    _Check("gradients", "a finite gradient reaches every weight", _find_gradients),
+    _Check(
+        "repeatable", "in evaluation mode the same batch gives the same outputs, and nothing changes", _find_randomness
+    ),
+    _Check("batches", "a row's outputs do not depend on the other rows, in play and in training", _find_batches),
+    _Check("weights", "state_dict is all there is: a second network with it answers alike", _find_weights),
+    _Check("copies", "copies and pickles answer alike and share nothing", _find_copies),
+    _Check("bf16", "a copy in bf16 works, or it is said what play does without", _find_bf16),
+    _Check("other boards", "the same weights play boards of other sizes, where asked for", _find_other_boards),
+)
