@@ -103,11 +103,15 @@ def warm_up() -> None:
             raise SystemExit(Path(scratch, "run.log").read_text(encoding="utf-8"))
 
 
-def read_curve(folder: Path) -> list[dict[str, float]]:
-    """Minutes and the distance from perfect play at every look, the last one at the end, from a run's events."""
+def read_events(folder: Path) -> Any:
+    """What a run wrote for TensorBoard."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    events = EventAccumulator(str(folder / "events"), size_guidance={"scalars": 0}).Reload()
+    return EventAccumulator(str(folder / "events"), size_guidance={"scalars": 0}).Reload()
+
+
+def read_curve(events: Any) -> list[dict[str, float]]:
+    """Minutes and the distance from perfect play at every look, the last one at the end."""
     minutes = {event.step: event.value for event in events.Scalars("loop/minutes")}
     curve: dict[int, dict[str, float]] = {}
     for name in MEASURES:
@@ -120,10 +124,8 @@ def read_curve(folder: Path) -> list[dict[str, float]]:
 
 def result(variant: str, seed: int, minutes: float, folder: Path) -> dict[str, Any]:
     """The row of a finished run."""
-    curve = read_curve(folder)
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events = EventAccumulator(str(folder / "events"), size_guidance={"scalars": 0}).Reload()
+    events = read_events(folder)
+    curve = read_curve(events)
     return {
         "variant": variant,
         "seed": seed,

@@ -22,7 +22,8 @@ from stonezero.loop.watch_time import TimedEvaluator
 from stonezero.networks import NetworkSpec, build_network, count_parameters
 from stonezero.replay import ReplayBuffer, Samples
 from stonezero.search import Search
-from stonezero.selfplay import SelfPlay, Totals
+from stonezero.selfplay import SelfPlay
+from stonezero.tally import Totals
 from stonezoo.cli.command import describe_hardware
 from stonezoo.core.rng import new_streams
 from stonezoo.kernels.batch import mask_batch, observe_batch

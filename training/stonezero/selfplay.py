@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from stonezero.config import SearchConfig, SelfplayConfig
 from stonezero.encoding import decode_games, encode_games
 from stonezero.replay import Samples, restore_rng, rng_state
 from stonezero.search import Search, SearchResult
+from stonezero.tally import RunningMean, Statistics, Totals, summarise
 from stonezero.targets import Trajectory, make_samples, winner_of
 from stonezoo.core.game import ONGOING, OUTCOME, TO_PLAY
 from stonezoo.core.rng import new_streams
@@ -27,7 +28,6 @@ from stonezoo.kernels.batch import reset_batch, step_batch
 from stonezoo.record import Record, format_record
 from stonezoo.state import Game
 
-HALF_LIFE = 4_096  # positions after which an old one counts half in the mean surprise
 SPAWN_KEY = 0  # of self-play among all that draws from the run's seed
 
 
@@ -65,6 +65,11 @@ class FinishedGame:
             plies=tuple(trajectory.plies),
         )
 
+    @property
+    def num_rows(self) -> int:
+        """Positions to learn from."""
+        return 0 if self.samples is None else len(self.samples)
+
     def trajectory(self) -> Trajectory:
         """What it was made from."""
         rows = self.samples
@@ -77,63 +82,6 @@ class FinishedGame:
             search_policies=[] if rows is None else list(rows.search_policy),
             versions=[] if rows is None else rows.version.tolist(),
         )
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What self-play did in a while."""
-
-    games: int
-    distinct_games: int
-    actions: int  # played in all lanes, those of unfinished games included
-    simulations: int
-    rows: int  # recorded in the games that ended
-    seconds: float  # of wall time
-    busy_seconds: (
-        float  # spent on playing, all groups of games together: more than `seconds` where several play at once
-    )
-    search_seconds: float  # of `busy_seconds`, within searches, network calls included
-    length: float  # mean actions of a finished game; NaN, like the next three, when there is none
-    turns: float  # mean turns of a finished game
-    first_player_win_rate: float
-    draw_rate: float
-
-    def scalars(self) -> dict[str, float]:
-        """What TensorBoard shows of it."""
-        values = {
-            "games": float(self.games),
-            "rows_per_second": self.rows / self.seconds,
-            "actions_per_second": self.actions / self.seconds,
-            "simulations_per_second": self.simulations / self.seconds,
-        }
-        if self.games:
-            values |= {
-                "game_length": self.length,
-                "game_turns": self.turns,
-                "first_player_win_rate": self.first_player_win_rate,
-                "draw_rate": self.draw_rate,
-                "distinct_game_rate": self.distinct_games / self.games,
-            }
-        return values
-
-
-@dataclass
-class RunningMean:
-    """Mean over the latest values, some thousands of them."""
-
-    total: float = 0.0
-    weight: float = 0.0
-
-    @property
-    def value(self) -> float:
-        """0 before there are any."""
-        return self.total / self.weight if self.weight else 0.0
-
-    def add(self, values: NDArray[np.floating[Any]]) -> None:
-        """Take in new values; older ones fade."""
-        keep = 0.5 ** (len(values) / HALF_LIFE)
-        self.total = keep * self.total + float(values.sum())
-        self.weight = keep * self.weight + len(values)
 
 
 class SelfPlay:
@@ -297,7 +245,7 @@ class SelfPlay:
 
     def _keep(self, finished: FinishedGame) -> None:
         self._ended.append(finished)
-        self._ended_rows += 0 if finished.samples is None else len(finished.samples)
+        self._ended_rows += finished.num_rows
 
     def _begin(self, lane: int) -> Trajectory:
         """Start the next game in a lane, with its own stream and opening."""
@@ -362,50 +310,3 @@ def game_records(game: Game, games: Sequence[FinishedGame], name: str, game_id: 
         comments = [(0, f"game {game_id(finished.number)}")]
         texts.append(format_record(Record.from_state(state, players=(name, name), comments=comments)))
     return "\n".join(texts)
-
-
-class Totals(NamedTuple):
-    """What workers did since they were made, all together."""
-
-    actions: int
-    simulations: int
-    busy_seconds: float
-    search_seconds: float
-
-    @classmethod
-    def of(cls, workers: Sequence[SelfPlay]) -> Totals:
-        """The sums of the workers' counters."""
-        return cls(
-            sum(worker.actions for worker in workers),
-            sum(worker.simulations for worker in workers),
-            sum(worker.busy_seconds for worker in workers),
-            sum(worker.search_seconds for worker in workers),
-        )
-
-    def since(self, before: Totals) -> Totals:
-        """What came after `before`."""
-        return Totals(
-            self.actions - before.actions,
-            self.simulations - before.simulations,
-            self.busy_seconds - before.busy_seconds,
-            self.search_seconds - before.search_seconds,
-        )
-
-
-def summarise(games: Sequence[FinishedGame], spent: Totals, seconds: float) -> Statistics:
-    """What self-play did in so many `seconds` of wall time, in which `games` ended."""
-    nothing = float("nan")
-    return Statistics(
-        games=len(games),
-        distinct_games=len({game.actions for game in games}),
-        actions=spent.actions,
-        simulations=spent.simulations,
-        rows=sum(len(game.samples) for game in games if game.samples is not None),
-        seconds=max(seconds, 1e-9),
-        busy_seconds=spent.busy_seconds,
-        search_seconds=spent.search_seconds,
-        length=float(np.mean([len(game.actions) for game in games])) if games else nothing,
-        turns=float(np.mean([game.turns for game in games])) if games else nothing,
-        first_player_win_rate=float(np.mean([game.winner == 0 for game in games])) if games else nothing,
-        draw_rate=float(np.mean([game.winner == -1 for game in games])) if games else nothing,
-    )

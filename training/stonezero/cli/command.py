@@ -60,13 +60,9 @@ def new_run_path(game: str, config: str) -> Path:
     return path
 
 
-def add_game(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that `chosen_game` reads."""
-    parser.add_argument(
-        "--game",
-        default=DEFAULT_GAME,
-        help=f"its name (default: what a checkpoint among the players was trained on, or else {DEFAULT_GAME})",
-    )
+def add_game(parser: argparse.ArgumentParser, help_text: str = "its name (default: %(default)s)") -> None:
+    """Adds the options that `chosen_game` reads; `help_text` is of --game."""
+    parser.add_argument("--game", default=DEFAULT_GAME, help=help_text)
     parser.add_argument(
         "--parameter",
         action="append",
@@ -129,7 +125,7 @@ def players_game(chosen: argparse.Namespace, players: Sequence[str]) -> Game:
 
 def add_arena(parser: argparse.ArgumentParser) -> None:
     """Adds the options that `match` and `tournament` share."""
-    add_game(parser)
+    add_game(parser, f"its name (default: what a checkpoint among the players was trained on, or else {DEFAULT_GAME})")
     parser.set_defaults(game=None)
     parser.add_argument("--seed", type=int, default=0, help="of openings and players (default: %(default)s)")
     parser.add_argument(

@@ -19,7 +19,8 @@ from typing import NamedTuple
 from stonezero.config import Config, SearchConfig, SelfplayConfig
 from stonezero.device import usable_cores
 from stonezero.loop.watch_time import TimedEvaluator
-from stonezero.selfplay import FinishedGame, SelfPlay, Statistics, Totals, VersionedEvaluator, summarise
+from stonezero.selfplay import FinishedGame, SelfPlay, VersionedEvaluator
+from stonezero.tally import Statistics, Totals, summarise
 from stonezoo.state import Game
 
 MOST_GROUPS = 4  # taken unasked: with more of them the interpreter, which only one thread has at a time, is the limit

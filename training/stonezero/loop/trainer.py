@@ -26,8 +26,9 @@ from stonezero.networks import NetworkSpec, build_network, count_parameters
 from stonezero.players import locate_checkpoint
 from stonezero.replay import ReplayBuffer, restore_rng, rng_state
 from stonezero.run import RunError, RunFolder, write_atomic
-from stonezero.selfplay import FinishedGame, Statistics, game_records
+from stonezero.selfplay import FinishedGame, game_records
 from stonezero.storage import EVALUATION_FILE, EVALUATOR_FILE, RunStorage
+from stonezero.tally import Statistics
 from stonezoo.solve import TableError
 from stonezoo.state import load_game
 from stonezoo.truth import Positions

@@ -14,7 +14,8 @@ from stonezero.loop.watch_time import Clock, resident_memory
 from stonezero.loop.watch_values import Reliability, foretell
 from stonezero.players.network import Evaluate
 from stonezero.replay import Samples
-from stonezero.selfplay import FinishedGame, Statistics
+from stonezero.selfplay import FinishedGame
+from stonezero.tally import Statistics
 from stonezoo.state import Game
 
 BUDGET = 0.01  # share of a run's time that pictures and the look at fresh positions may take, each start's first aside
