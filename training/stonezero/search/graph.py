@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stonezero.search.gumbel import BUDGET, MADE, Root, Settings, select_inner, select_root
-from stonezero.search.puct import select_puct
+from stonezero.search.choose import choose_edge, is_new, visits_in_order
+from stonezero.search.gumbel import BUDGET, MADE, Root, Settings
 from stonezero.search.tree import (
     CHILD,
     DEPTH,
@@ -28,7 +28,6 @@ from stonezero.search.tree import (
     NODES_USED,
     PAIR,
     ROOT,
-    UNVISITED,
     VALUE,
     VALUE_SUM,
     VISITED_COUNT,
@@ -150,26 +149,15 @@ def _descend(rules: Rules, tree: Tree, graph: Graph, root: Root, settings: Setti
     at, depth, spare = ROOT, 0, False
     while edge_count(pool, at) > 0 and not spare:
         _refresh(graph, b, pool, at)
-        in_order = True  # an unvisited edge is the first behind the visited ones
-        if settings.use_puct:
-            edge = select_puct(pool, settings, at)
-        elif at == ROOT:
-            edge = select_root(pool, root, settings, b)
-            in_order = False
-        else:
-            edge = select_inner(pool, tree.work, settings, at)
+        edge = choose_edge(tree, pool, root, settings, b, at)
         pair = statistics_pair(pool, at, edge)
         tree.path[b, depth] = pair
         graph.nodes[b, depth] = at
         depth += 1
-        if in_order:
-            new = edge == pool.halves[2 * at + VISITED_COUNT]
-        else:
-            new = pool.halves[2 * pair + CHILD] == UNVISITED
-        if new:
+        if is_new(pool, settings, at, edge):
             before = int(tree.use[b, NODES_USED])
             action = action_of(pool, at, edge)
-            if in_order:
+            if visits_in_order(settings, at):
                 visit_front(pool, at)
             at = _find_or_add(rules, tree, graph, b, pool, at, action)
             pool.halves[2 * pair + CHILD] = at

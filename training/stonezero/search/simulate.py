@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from stonezero.search.choose import choose_edge, is_new, visits_in_order
 from stonezero.search.gumbel import (
     BUDGET,
     MADE,
@@ -12,10 +13,8 @@ from stonezero.search.gumbel import (
     choose_candidates,
     gumbel,
     improved_policy,
-    select_inner,
-    select_root,
 )
-from stonezero.search.puct import mix_dirichlet, most_visited, sample_visited, select_puct, visit_policy
+from stonezero.search.puct import mix_dirichlet, most_visited, sample_visited, visit_policy
 from stonezero.search.tree import (
     CHILD,
     DEPTH,
@@ -23,10 +22,8 @@ from stonezero.search.tree import (
     NODE,
     PRIOR,
     ROOT,
-    UNVISITED,
     VALUE,
     VALUE_SUM,
-    VISITED_COUNT,
     Pool,
     Tree,
     action_of,
@@ -106,24 +103,13 @@ def _descend(rules: Rules, tree: Tree, root: Root, settings: Settings, b: int) -
     pool = pool_of(tree, b)
     at, depth = ROOT, 0
     while edge_count(pool, at) > 0:
-        in_order = True  # an unvisited edge is the first behind the visited ones
-        if settings.use_puct:
-            edge = select_puct(pool, settings, at)
-        elif at == ROOT:
-            edge = select_root(pool, root, settings, b)
-            in_order = False
-        else:
-            edge = select_inner(pool, tree.work, settings, at)
+        edge = choose_edge(tree, pool, root, settings, b, at)
         pair = statistics_pair(pool, at, edge)
         tree.path[b, depth] = pair
         depth += 1
-        if in_order:
-            new = edge == pool.halves[2 * at + VISITED_COUNT]
-        else:
-            new = pool.halves[2 * pair + CHILD] == UNVISITED
-        if new:
+        if is_new(pool, settings, at, edge):
             action = action_of(pool, at, edge)
-            if in_order:
+            if visits_in_order(settings, at):
                 visit_front(pool, at)
             count, _ = play_new(rules, tree, b, pool, at, action)
             at = add_node(tree, b, pool, count)
