@@ -18,7 +18,7 @@ def choose_edge(tree: Tree, pool: Pool, root: Root, settings: Settings, b: int, 
 
 @jit
 def visits_in_order(settings: Settings, at: int) -> bool:
-    """Whether an unvisited edge is only chosen as the first behind the visited ones: not so at a Gumbel search's root."""
+    """Whether an unvisited edge is only chosen as the first behind the visited ones: everywhere but at Gumbel's root."""
     return bool(settings.use_puct) or at != ROOT
 
 
