@@ -47,7 +47,10 @@ def test_an_unknown_config_is_an_error_that_lists_what_ships(shop: Path) -> None
         find_config("rive/quick")
 
 
-def test_a_checkpoint_is_found_by_name_by_last_part_and_by_path(shop: Path) -> None:
+def test_a_checkpoint_is_found_by_name_by_last_part_and_by_path(
+    shop: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))  # what lies here by the same path would come first
     folder = shop / "checkpoints" / "rive" / "rive-4"
     assert find_checkpoint("rive/rive-4") == folder
     assert find_checkpoint("checkpoints/rive/rive-4") == folder

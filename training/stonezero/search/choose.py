@@ -18,7 +18,7 @@ def choose_edge(tree: Tree, pool: Pool, root: Root, settings: Settings, b: int, 
 
 @jit
 def visits_in_order(settings: Settings, at: int) -> bool:
-    """Whether an unvisited edge is only chosen as the first behind the visited ones: everywhere but at Gumbel's root."""
+    """Whether unvisited edges are chosen in their order alone, behind the visited: everywhere but at Gumbel's root."""
     return bool(settings.use_puct) or at != ROOT
 
 
