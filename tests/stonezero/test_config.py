@@ -17,7 +17,7 @@ def test_defaults_fill_what_the_file_leaves_out(tmp_path: Path) -> None:
     config = load_config(write(tmp_path, "seed: 3\nlearner: {batch_size: 64}\n"))
     assert config == parse_config({"game": {"name": "rive"}, "seed": 3, "learner": {"batch_size": 64}})
     assert config.learner.batch_size == 64
-    assert config.search.num_simulations == 64
+    assert config.search.num_simulations == 32
     assert config.search.full_search_fraction == 1.0
 
 

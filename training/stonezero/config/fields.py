@@ -34,7 +34,7 @@ class SearchConfig:
     """The tree search of self-play."""
 
     algorithm: Literal["gumbel", "puct"] = "gumbel"  # Gumbel learns with far fewer simulations
-    num_simulations: int = 64  # network evaluations a decision; 16 to 200
+    num_simulations: int = 32  # network evaluations a decision; 8 to 200
     max_considered_actions: int = 16  # Gumbel: actions considered at the root
     c_visit: float = 50.0  # Gumbel: weight of q against the prior, for q in [0, 1]; belongs with c_scale
     c_scale: float = 1.0  # Gumbel: scale of sigma(q); belongs with c_visit
