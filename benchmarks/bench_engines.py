@@ -23,7 +23,7 @@ import torch
 
 import stonezoo
 from stonezero.config import NetworkConfig
-from stonezero.evaluator import Evaluator, game_probe
+from stonezero.evaluator import Evaluator, Probe, game_probe
 from stonezero.evaluator.measure import difference
 from stonezero.networks import NetworkSpec, build_network
 from stonezoo.cli.command import describe_hardware
@@ -77,7 +77,7 @@ def main() -> None:
     kinds = ("eager", "openvino", *(("compiled",) if arguments.compiled else ()))
     for name, board_size in GAMES:
         game = stonezoo.load_game(name, board_size=board_size)
-        probe = game_probe(game, arguments.batch)
+        probe, mask = game_probe(game, arguments.batch)
         for blocks, channels in NETWORKS:
             network = build_network(
                 NetworkConfig(blocks=blocks, channels=channels), NetworkSpec.from_game(game), seed=0
@@ -88,7 +88,7 @@ def main() -> None:
             for kind in kinds:
                 for precision in ("fp32", "bf16"):
                     start, wall = time.process_time(), time.perf_counter()
-                    evaluator = Evaluator(network, engine=kind, precision=precision, probe=probe)
+                    evaluator = Evaluator(network, engine=kind, precision=precision, probe=Probe(probe, mask))
                     evaluator(probe)
                     # A compiler is a process of its own, whose time only the wall clock shows.
                     spent = time.perf_counter() - wall if kind == "compiled" else time.process_time() - start
@@ -106,7 +106,7 @@ def main() -> None:
                     "engine": label,
                     "positions_per_second": len(probe) / median,
                     "of_eager_fp32": base / median,
-                    "difference": difference(evaluators["eager fp32"], evaluator, probe),
+                    "difference": difference(evaluators["eager fp32"], evaluator, Probe(probe, mask)),
                     "start_seconds": started[label],
                     "weights_seconds": seconds(partial(evaluator.load_weights, weights, 0)),
                 }

@@ -129,6 +129,40 @@ class CentredOverTheBatch(Sound):
         return hidden - hidden.mean(0)
 
 
+class SeesTheFirstRow(Sound):
+    def hidden(self, observation: Tensor) -> Tensor:
+        hidden = super().hidden(observation)
+        return hidden + hidden[:1] - hidden[:1].mean()
+
+
+class KeepsWhatItSaw(Sound):
+    def hidden(self, observation: Tensor) -> Tensor:
+        self.seen = observation.flatten(1)
+        return torch.tanh(self.first(self.seen.to(self.first.weight.dtype)))
+
+
+class MakesATableOnce(Sound):
+    """As it may be: what the first call makes is the same for all."""
+
+    table: Tensor | None = None
+
+    def hidden(self, observation: Tensor) -> Tensor:
+        if self.table is None:
+            self.table = torch.arange(24.0)
+        return super().hidden(observation) * torch.cos(self.table).to(self.first.weight.dtype)
+
+
+class ClampedByNothing(Sound):
+    def forward(self, observation: Tensor) -> NetworkOutput:
+        out = self.last(self.hidden(observation)).float()
+        return NetworkOutput(out[:, 1:], out[:, 0] / 10)
+
+
+class CountsItsRows(Sound):
+    def hidden(self, observation: Tensor) -> Tensor:
+        return super().hidden(observation.reshape(len(observation), -1))  # a constant where it is traced
+
+
 class HiddenTensor(Sound):
     def __init__(self, config: NetworkConfig, spec: NetworkSpec) -> None:
         super().__init__(config, spec)
@@ -189,12 +223,12 @@ def named(cls: type) -> NetworkConfig:
     return NetworkConfig(module=f"{cls.__module__}:{cls.__name__}")
 
 
-@pytest.mark.parametrize("cls", [Sound, Dropping, NoBf16])
+@pytest.mark.parametrize("cls", [Sound, Dropping, NoBf16, CountsItsRows])
 def test_a_sound_network_passes(cls: type) -> None:
     report = check_contract(named(cls), GAME)
     assert report.passed, report
     assert report.parameters == sum(p.numel() for p in Sound(NetworkConfig(), NetworkSpec.from_game(GAME)).parameters())
-    assert len(report.results) == 8
+    assert len(report.results) == 9
 
 
 @pytest.mark.parametrize(
@@ -202,6 +236,7 @@ def test_a_sound_network_passes(cls: type) -> None:
     [
         (ColumnValue, "outputs", r"value must have the shape \(16,\), got \(16, 1\)", "squeeze"),
         (UnboundedValue, "outputs", r"value must lie in \[-1, 1\], got 1", "tanh"),
+        (ClampedByNothing, "outputs", "with weights 20 times as large a value is", "tanh"),
         (MaskedByInfinity, "outputs", "policy_logits is not finite", "masked outside"),
         (TwoTensors, "outputs", "must return a NetworkOutput with policy_logits, got tuple", "NetworkOutput"),
         (DoubleOutputs, "outputs", "policy_logits must be float32, got torch.float64", "float"),
@@ -212,8 +247,10 @@ def test_a_sound_network_passes(cls: type) -> None:
         (NoGradient, "gradients", "no weight has a part", "no_grad"),
         (AlwaysDropping, "repeatable", "two calls in evaluation mode differ", "self.training"),
         (Counting, "repeatable", "evaluation mode changes calls", "self.training"),
+        (KeepsWhatItSaw, "repeatable", "stores seen in the network", "two threads"),
+        (SeesTheFirstRow, "batches", "depends on its place in the batch", "axis, 0"),
         (BatchNormalised, "batches", "in training mode a row's output depends on the other rows", "LayerNorm"),
-        (CentredOverTheBatch, "batches", "in evaluation mode a row's output depends on the other rows", "axis, 0"),
+        (CentredOverTheBatch, "batches", "in evaluation mode a row's output depends on", "axis, 0"),
         (HiddenTensor, "weights", "a second network with the same state_dict answers differently", "register_buffer"),
         (RandomLayers, "weights", "does not fit a second network", "same layers"),
         (ExtraState, "weights", "holds what is no tensor: _extra_state", "tensors alone"),
@@ -234,14 +271,19 @@ def test_each_fault_is_found_by_its_check_and_told_with_a_remedy(cls: type, chec
 
 
 def test_what_is_no_fault_is_noted() -> None:
-    notes = {
-        cls: {r.name: r.note for r in check_contract(named(cls), GAME).results} for cls in (NoBf16, Dropping, Sound)
-    }
+    classes = (NoBf16, Dropping, Sound, CountsItsRows)
+    notes = {cls: {r.name: r.note for r in check_contract(named(cls), GAME).results} for cls in classes}
     assert "a copy in bf16 raised RuntimeError" in notes[NoBf16]["bf16"]
     assert "device.precision: fp32" in notes[NoBf16]["bf16"]
     assert "with dropout" in notes[Dropping]["batches"]
-    assert notes[Sound]["batches"] == notes[Sound]["bf16"] == ""
+    assert notes[Sound]["batches"] == notes[Sound]["bf16"] == notes[Sound]["tracing"] == ""
+    assert "play takes no faster engine" in notes[CountsItsRows]["tracing"]
     assert notes[Sound]["other boards"] == "not asked for"
+
+
+def test_what_a_first_call_makes_for_all_is_not_taken_for_what_a_call_stores() -> None:
+    repeatable = check_contract(named(MakesATableOnce), GAME).results[2]
+    assert (repeatable.name, repeatable.faults) == ("repeatable", ())
 
 
 def test_weights_that_shall_play_other_boards_are_tried_there() -> None:

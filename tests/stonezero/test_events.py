@@ -1,10 +1,14 @@
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from stonezero.config import flatten_config, parse_config
-from stonezero.events import EventWriter, NullWriter, TensorBoardWriter
+from stonezero.events import EventWriter, NullWriter, TensorBoardWriter, last_point
 
 
 def read(folder: Path) -> Any:
@@ -57,6 +61,48 @@ def test_a_resumed_run_has_no_step_twice(tmp_path: Path) -> None:
         second.scalar("a", 2.0, step)
     second.close()
     assert points(tmp_path, "a") == [(step, 1.0 if step < 4 else 2.0) for step in range(8)]
+
+
+def test_a_full_disk_is_said_once_by_whoever_writes_and_not_by_a_thread_of_tensorboards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tensorboard.summary.writer.record_writer import RecordWriter
+
+    def full(self: Any, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    shown: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", shown.append)
+    before = threading.excepthook
+    writer = TensorBoardWriter(tmp_path)
+    other = threading.Thread(target=lambda: 1 / 0)
+    other.start()
+    other.join()
+    assert [found.exc_type for found in shown] == [ZeroDivisionError]  # what others raise is shown as before
+    with monkeypatch.context() as patch:
+        patch.setattr(RecordWriter, "write", full)
+        with suppress(OSError):
+            writer.scalar("a", 1.0, 0)
+        worker = writer._writer._get_file_writer().event_writer._async_writer._worker
+        worker.join(10)
+        with pytest.raises(OSError, match="No space left"):
+            writer.flush()
+    with pytest.raises(OSError, match="No space left"):
+        writer.close()
+    assert len(shown) == 1
+    assert threading.excepthook is before
+
+
+def test_the_last_point_is_found_and_what_was_purged_is_not(tmp_path: Path) -> None:
+    assert last_point(tmp_path, "a") is None
+    for purge_step, step in ((None, 5), (3, 4)):
+        writer = TensorBoardWriter(tmp_path, purge_step)
+        writer.scalar("a", 1.0, step)
+        writer.scalar("b", 1.0, 2 if purge_step is None else 9)
+        writer.close()
+        assert last_point(tmp_path, "a") == step
+        time.sleep(1.1)  # starts of a run are seconds apart: files are read in the order of their names
+    assert last_point(tmp_path, "c") is None
 
 
 def test_the_null_writer_keeps_the_scalars() -> None:

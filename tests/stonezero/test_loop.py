@@ -15,6 +15,7 @@ from rich.console import Console
 from stonezero.checkpoint import latest_checkpoint, load_checkpoint
 from stonezero.chunks import chunk_files, read_chunk
 from stonezero.config import Config, load_config
+from stonezero.learner import Learner
 from stonezero.loop import Reporter, Trainer, read_evaluation, train
 from stonezero.loop.report import clock
 from stonezero.run import RunError, RunFolder
@@ -120,7 +121,7 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(
     learn = Trainer._learn
 
     def stop(self: Trainer) -> Any:
-        if self.iteration == stopped_in:
+        if self.iteration + 1 == stopped_in:
             raise KeyboardInterrupt
         return learn(self)
 
@@ -146,6 +147,20 @@ def test_a_limit_in_learner_steps_is_kept_exactly(tmp_path: Path) -> None:
     run = new_run(tmp_path / "run", "loop.iterations=null", "loop.steps=25")
     train(run, silent())
     assert newest_state(run.state)["learner"]["steps"] == 25
+
+
+def test_the_schedule_counts_the_iterations_that_are_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+    step = Learner.step
+
+    def watched(self: Learner, batch: Any, progress: float = 0.0) -> dict[str, float]:
+        seen.append(progress)
+        return step(self, batch, progress)
+
+    monkeypatch.setattr(Learner, "step", watched)
+    run = new_run(tmp_path / "run", "loop.iterations=2", "learner.schedule=cosine", "evaluation.games=2")
+    train(run, silent())
+    assert sorted(set(seen)) == [0.0, 0.5]
 
 
 def test_two_trainers_do_not_share_a_folder(tmp_path: Path) -> None:

@@ -117,6 +117,56 @@ def test_a_run_is_not_made_over_another(tmp_path: Path, config: Config) -> None:
         RunFolder.create(tmp_path / "r", config, "rive/standard@1")
 
 
+def test_what_a_killed_create_leaves_is_made_whole(tmp_path: Path, config: Config) -> None:
+    for number in range(6):  # killed after so many folders, and the configuration
+        path = tmp_path / f"r{number}"
+        path.mkdir()
+        for name in ("events", "checkpoints", "games", "state")[:number]:
+            (path / name).mkdir()
+        if number == 5:
+            (path / "config.yaml").write_text("half")
+        RunFolder.create(path, config, "rive/standard@1")
+        assert RunFolder.open(path).config == config
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "config.yaml").write_text("mine")
+    with pytest.raises(RunError, match="not empty"):
+        RunFolder.create(mine, config, "rive/standard@1")
+    assert (mine / "config.yaml").read_text() == "mine"
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_run_that_cannot_be_made_whole_leaves_nothing(
+    tmp_path: Path, config: Config, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    if there:
+        (tmp_path / "r").mkdir()
+
+    def full(path: Path, data: str) -> None:
+        if path.name == "versions.json":
+            raise OSError(28, "No space left on device")
+        write_atomic(path, data)
+
+    monkeypatch.setattr(run_module, "write_atomic", full)
+    with pytest.raises(RunError, match="No space left"):
+        RunFolder.create(tmp_path / "r", config, "rive/standard@1")
+    assert names(tmp_path) == ["r"][: int(there)]
+    assert not there or not names(tmp_path / "r")
+
+
+def test_a_folder_that_cannot_be_cleaned_is_one_clear_error(
+    tmp_path: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunFolder.create(tmp_path / "r", config, "rive/standard@1")
+
+    def denied(folder: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(folder / ".tmp-a"))
+
+    monkeypatch.setattr(run_module, "clean_folder", denied)
+    with pytest.raises(RunError, match=r"cannot be written: Permission denied.*make it writable"), run.lock():
+        pass
+
+
 def test_other_rules_are_refused_and_both_named(tmp_path: Path, config: Config) -> None:
     RunFolder.create(tmp_path / "r", config, "rive/standard@1")
     with pytest.raises(RunError, match=r"rive/standard@1.*rive/standard@2"):

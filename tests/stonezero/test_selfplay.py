@@ -265,6 +265,21 @@ def test_rows_are_given_out_by_surprise_without_becoming_more() -> None:
     assert all(len(set(lane.plies)) == len(lane.plies) for lane in plain._trajectories)
 
 
+def test_a_prior_that_underflowed_is_a_large_surprise_and_no_more() -> None:
+    worker = self_play(load_game("rive", board_size=2), surprise_weight=0.5)
+    search = worker._search.run
+
+    def run(*args: Any, **options: Any) -> Any:
+        result = search(*args, **options)
+        result.prior[:] = np.where(result.search_policy > 0, 0.0, result.prior).astype(np.float32)
+        return result
+
+    worker._search.run = run  # type: ignore[method-assign]
+    worker.advance()
+    assert np.isfinite(worker._mean_surprise.value)
+    assert 0 < worker.recorded < 10 * len(worker._states)
+
+
 def test_a_worker_that_weighs_surprise_goes_on_from_a_snapshot() -> None:
     game = load_game("rive", board_size=2)
     worker = self_play(game, surprise_weight=0.5)

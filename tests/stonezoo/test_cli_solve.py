@@ -148,3 +148,39 @@ def test_slides_have_no_picture(capsys: pytest.CaptureFixture[str]) -> None:
     found = solved(capsys, *DARA, "--position", "XXO./.OX./O... b", "--memory", "1M")
     assert found["picture"] == []
     assert all("-" in name for name in found["actions"])
+
+
+def test_a_search_that_is_not_done_is_kept_too_and_the_next_one_goes_on(
+    capsys: pytest.CaptureFixture[str], own_folder: Path
+) -> None:
+    words = ["solve", "rive", "--board-size", "2", "--method", "search", "--memory", "1M"]
+    whole = solved(capsys, *words)
+    assert main([*words, "--max-nodes", "100", "--save"]) == 1
+    assert "what was found is kept" in capsys.readouterr().err
+    assert [path.name for path in own_folder.iterdir()] == ["rive-2.search"]
+    later = solved(capsys, *words)
+    assert (later["value"], later["actions"]) == (whole["value"], whole["actions"])
+    assert later["nodes"] > 100
+    assert main([*words, "--max-nodes", "100", "--again"]) == 1
+    assert "is kept" not in capsys.readouterr().err
+
+
+def test_a_file_for_a_table_is_refused_where_a_search_is_made(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ["solve", "rive", "--board-size", "2", "--method", "search", "--output", str(tmp_path / "mine")]
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert "it keeps a table" in error
+    assert "rive-2.search" in error
+
+
+def test_a_damaged_table_is_refused(capsys: pytest.CaptureFixture[str], own_folder: Path) -> None:
+    words = ["solve", "rive", "--board-size", "2"]
+    solved(capsys, *words, "--save")
+    (path,) = own_folder.iterdir()
+    whole = bytearray(path.read_bytes())
+    whole[-1] ^= 1
+    path.write_bytes(whole)
+    assert main(words) == 2
+    assert "is damaged" in capsys.readouterr().err

@@ -93,7 +93,7 @@ def _check(arrays: Mapping[str, NDArray[Any]]) -> None:
     for name in _FIELDS:
         if name not in arrays or arrays[name].ndim != 1:
             raise ValueError(f"games without a list of {name}")
-        if (arrays[name].dtype.kind == "f") != (name == "target_values"):
+        if arrays[name].dtype.kind not in ("f" if name == "target_values" else "iu"):
             raise ValueError(f"{name} of games is {arrays[name].dtype}")
     for name in ("length", "rows", "support"):
         if (arrays[name] < 0).any():

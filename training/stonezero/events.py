@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,7 +32,7 @@ class EventWriter(Protocol):
         """A picture [H, W, 3]."""
 
     def hparams(self, values: Mapping[str, Scalar], metrics: Mapping[str, float]) -> None:
-        """The run's hyperparameters, once, with the scalars that the table shows beside them."""
+        """The run's hyperparameters, with the scalars that the table shows beside them; later ones replace them."""
 
     def flush(self) -> None:
         """Bring everything to the disk."""
@@ -76,7 +77,12 @@ class TensorBoardWriter:
     def __init__(self, folder: str | Path, purge_step: int | None = None) -> None:
         from torch.utils.tensorboard import SummaryWriter  # takes a second to import
 
-        self._writer: Any = SummaryWriter(str(folder), purge_step=purge_step)
+        self._quiet = _QuietThread()
+        try:
+            self._writer: Any = SummaryWriter(str(folder), purge_step=purge_step)
+        except BaseException:
+            self._quiet.end()
+            raise
 
     def scalar(self, name: str, value: float, step: int) -> None:
         self._writer.add_scalar(name, float(value), step)
@@ -108,4 +114,37 @@ class TensorBoardWriter:
         self._writer.flush()
 
     def close(self) -> None:
-        self._writer.close()
+        try:
+            self._writer.close()
+        finally:
+            self._quiet.end()
+
+
+class _QuietThread:
+    """Keeps the traceback of TensorBoard's own thread off the terminal: `flush` and `scalar` raise the same error."""
+
+    def __init__(self) -> None:
+        self._before = threading.excepthook
+        self._own = self._show  # one bound method, to be known again
+        threading.excepthook = self._own
+
+    def _show(self, found: threading.ExceptHookArgs) -> None:
+        ours = type(found.thread).__module__.startswith("tensorboard.")
+        if not (ours and isinstance(found.exc_value, OSError)):
+            self._before(found)
+
+    def end(self) -> None:
+        """Put back what was there before, unless somebody else has put another in the meantime."""
+        if threading.excepthook == self._own:
+            threading.excepthook = self._before
+
+
+def last_point(folder: Path, name: str) -> int | None:
+    """The step of the last point of a scalar in a folder of events, as TensorBoard shows it; None without any."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    kept = {"scalars": 1, "images": 1, "histograms": 1, "tensors": 1, "compressedHistograms": 1}
+    events: Any = EventAccumulator(str(folder), size_guidance=kept)
+    events.Reload()
+    points = events.Scalars(name) if name in events.Tags()["scalars"] else []
+    return int(points[-1].step) if points else None

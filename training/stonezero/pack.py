@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
 import zipfile
 from collections.abc import Mapping
@@ -30,8 +31,8 @@ from stonezero.chunks import CHUNK_NAME, chunk_files, decode_chunk, pack_chunk, 
 from stonezero.config import Config, ConfigError, dump_config, parse_config
 from stonezero.encoding import take_last
 from stonezero.replay import ReplayError
-from stonezero.run import RunError, RunFolder, library_versions, write_atomic
-from stonezero.storage import STATE_NAME, newest_state
+from stonezero.run import RunError, RunFolder, clean_file, library_versions, write_atomic
+from stonezero.storage import STATE_NAME, check_own, newest_state, owner_of
 from stonezoo.state import Game, load_game
 
 FORMAT = "stonezero/bundle@1"
@@ -78,9 +79,13 @@ def pack_run(path: str | Path, output: str | Path | None = None, limit: int = LI
     run = RunFolder.open(path)
     game = load_game(run.config.game.name, **run.config.game.parameters)
     run = RunFolder.open(path, game.rules_id)
-    output = Path(output) if output is not None else run.path.with_name(run.path.resolve().name + SUFFIX)
+    if output is None:
+        beside = run.path.resolve() if run.path.name in ("", "..") else run.path
+        output = beside.with_name(run.path.resolve().name + SUFFIX)
+    output = Path(output)
     try:
         state = newest_state(run.state)
+        check_own(state, run, run.state)
     except CheckpointError as error:
         raise BundleError(f"{run.path}: cannot be packed: {error}") from error
     first, last = int(state["first_row"]), int(state["total_rows"])
@@ -111,6 +116,7 @@ def pack_run(path: str | Path, output: str | Path | None = None, limit: int = LI
     data = file.getvalue()
     if len(data) > limit:
         raise BundleError(f"{run.path}: its bundle has {len(data)} bytes, more than {limit}; allow more with --max-mb")
+    clean_file(output)
     try:
         write_atomic(output, data)
     except OSError as error:
@@ -132,8 +138,9 @@ def unpack_run(bundle: str | Path, path: str | Path) -> RunFolder:
     """Make a run's folder that goes on where the bundle was packed; it is a run of its own, with its own id.
 
     Raises:
-        BundleError: it is no bundle, torn, of another format or of other rules (both are named); nothing is made.
-        RunError: the folder holds something already, or cannot be written.
+        BundleError: it is no bundle, torn, of another format or of other rules (both are named); nothing is made. Or
+            the folder cannot be written; what was made is removed.
+        RunError: the folder holds something already, or cannot be made.
     """
     manifest, members = _read(Path(bundle))
     config = _read_config(members[CONFIG], f"{bundle}: {CONFIG}")
@@ -145,19 +152,28 @@ def unpack_run(bundle: str | Path, path: str | Path) -> RunFolder:
         raise BundleError(
             f"{bundle}: the run was made under the rules {manifest['rules_id']}, but the game here has {game.rules_id}"
         )
-    _check_games(str(bundle), members, game)
+    state = _check_games(str(bundle), members, game)
     state_number = 1
+    new = not os.path.lexists(path)
     run = RunFolder.create(
         path,
         config,
         game.rules_id,
         packed={key: manifest[key] for key in ("run_id", "libraries", "iteration", "games", "first_row")},
     )
-    with run.writing():
+    # The text records stay behind: none of the games is recorded here.
+    members[STATE] = pack_training_state({**state, **owner_of(run), "recorded": 0})
+    try:
         for name, data in members.items():
             if _CHUNK.fullmatch(name):
                 write_atomic(run.state / name, data)
-        write_atomic(run.state / STATE_NAME.format(state_number), members[STATE])
+        write_atomic(run.state / STATE_NAME.format(state_number), members[STATE])  # last: without it there is no run
+    except OSError as error:
+        run.discard(new)
+        raise BundleError(
+            f"{bundle}: cannot be unpacked into {path}: {error.strerror}; what was made there is removed: "
+            "make room, or name a folder elsewhere, and unpack it again"
+        ) from error
     return run
 
 
@@ -252,15 +268,16 @@ def _read_config(data: bytes, source: str) -> Config:
         raise BundleError(f"{source}: {error}") from error
 
 
-def _check_games(source: str, members: Mapping[str, bytes], game: Game) -> None:
-    """Raises BundleError unless state and games are whole, and the games are games of `game`."""
+def _check_games(source: str, members: Mapping[str, bytes], game: Game) -> dict[str, Any]:
+    """The training state. Raises BundleError unless it and the games are whole, and the games are games of `game`."""
     try:
-        unpack_training_state(members[STATE], f"{source}: {STATE}")
+        state = unpack_training_state(members[STATE], f"{source}: {STATE}")
         for name, data in members.items():
             if _CHUNK.fullmatch(name):
                 decode_chunk(data, _first(name), game, f"{source}: {name}")
     except (CheckpointError, ReplayError) as error:
         raise BundleError(str(error)) from error
+    return state
 
 
 def _first(name: str) -> int:

@@ -20,14 +20,16 @@ from numpy.typing import NDArray
 
 from stonezoo import Game
 from stonezoo.kernels.batch import mask_batch, observe_batch
-from stonezoo.players import Player, make_player
+from stonezoo.players import Player, UnsolvedError, make_player
+from stonezoo.players import read_actions as read_answer
 
 
 def serve(connection: Connection, text: str, game: Game, trusted: bool) -> None:
     """Makes the player of a text and answers for it until nobody asks any more.
 
     It sends `("ready",)` or `("refused", message)`; then, to each `(states, streams)`, `("actions", int64 [B],
-    streams)` or `("error", message)`. `trusted`: whether the player's files may hold pickles.
+    streams)`, `("error", message)`, or `("unsolved", message)` when a perfect player gives up. `trusted`: whether the
+    player's files may hold pickles.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the arena, which then ends its processes
     os.dup2(2, 1)  # what a player prints must not mix with the results on stdout
@@ -56,19 +58,15 @@ def describe_error(error: BaseException) -> str:
 
 
 def read_actions(player: Player, states: NDArray[np.int32], streams: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Asks a player, who may write into `states`; ValueError when it does not answer an integer for each state."""
-    answer = np.asarray(player.act(states, streams))
-    if answer.shape != (len(states),) or answer.dtype.kind not in "iu":
-        raise ValueError(
-            f"{player.name} answered {answer.shape} actions of {answer.dtype} to {len(states)} states; it must be one "
-            "integer for each"
-        )
-    return answer.astype(np.int64)
+    """Asks a player, who may write into `states`; PlayerError when it does not answer an integer for each state."""
+    return read_answer(player.name, player.act(states, streams), len(states))
 
 
 def _reply(player: Player, states: NDArray[np.int32], streams: NDArray[np.int64]) -> tuple[Any, ...]:
     try:
         return "actions", read_actions(player, states, streams), streams
+    except UnsolvedError as error:
+        return "unsolved", str(error)
     except (Exception, SystemExit) as error:
         return "error", describe_error(error)
 

@@ -9,12 +9,14 @@ evaluator.json  how the network is evaluated here   evaluation.json the evaluati
 from __future__ import annotations
 
 import errno
+import glob
 import hashlib
 import json
 import os
 import platform
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import metadata
@@ -31,6 +33,9 @@ TEMPORARY_PREFIX = ".tmp-"
 REPLACED_PREFIX = ".old-"
 """A folder that is being replaced bears such a name for a moment; `clean_folder` puts it back if it was needed."""
 
+LEFT_SECONDS = 3_600.0  # a half-written file of this age is nobody's any more
+
+_FOLDERS = ("events", "checkpoints", "games", "state")
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
 _CANNOT_SYNC_FOLDERS = {errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.EBADF}
@@ -124,6 +129,14 @@ def clean_folder(folder: Path) -> None:
             item.unlink(missing_ok=True)
 
 
+def clean_file(path: Path) -> None:
+    """Remove what killed processes left of a file half-written; one that may still be at work is left alone."""
+    for item in path.parent.glob(f"{TEMPORARY_PREFIX}{glob.escape(path.name)}-*"):
+        with suppress(OSError):
+            if time.time() - item.stat().st_mtime > LEFT_SECONDS:
+                item.unlink()
+
+
 def _temporary(path: Path, prefix: str = TEMPORARY_PREFIX) -> Path:
     return path.parent / f"{prefix}{path.name}-{secrets.token_hex(8)}"
 
@@ -162,18 +175,19 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: str | Path, config: Config, rules_id: str, **extra: Any) -> RunFolder:
-        """Make a new run's folder; `extra` goes into versions.json.
+        """Make a new run's folder; `extra` goes into versions.json. What a killed `create` left is made whole.
 
-        Raises RunError when the folder holds something already or cannot be made.
+        Raises RunError, with nothing left behind, when the folder holds something already or cannot be made.
         """
         path = Path(path)
+        new = not os.path.lexists(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if any(not item.name.startswith(".") for item in path.iterdir()):
+            if not _can_be_made(path):
                 raise RunError(
                     f"{path}: the folder is not empty; `stonezero resume {path}` goes on with a run, or name another"
                 )
-            for name in ("events", "checkpoints", "games", "state"):
+            for name in _FOLDERS:
                 (path / name).mkdir(exist_ok=True)
             text = dump_config(config)
             versions: dict[str, Any] = {
@@ -189,8 +203,14 @@ class RunFolder:
             write_atomic(path / "config.yaml", text)
             write_atomic(path / "versions.json", _to_json(versions))  # last: a folder without it is no run yet
         except OSError as error:
+            if new or _can_be_made(path):
+                _remove_made(path, new)
             raise RunError(f"{path}: cannot be written: {error}") from error
         return cls(path, config, versions)
+
+    def discard(self, new: bool) -> None:
+        """Remove a run that was only just made, with what was put into its folders; if it is `new`, its own too."""
+        _remove_made(self.path, new)
 
     @classmethod
     def open(cls, path: str | Path, rules_id: str | None = None) -> RunFolder:
@@ -277,8 +297,11 @@ class RunFolder:
         except OSError as error:
             raise RunError(f"{self.path}: cannot be locked: {error}") from error
         try:
-            for folder in (self.path, self.events, self.checkpoints, self.games, self.state):
-                clean_folder(folder)
+            with self.writing():
+                for folder in (self.path, self.events, self.checkpoints, self.games, self.state):
+                    if not folder.is_dir():  # somebody has deleted old games, say
+                        folder.mkdir()
+                    clean_folder(folder)
             self._count_start()
             yield self
         finally:
@@ -336,6 +359,31 @@ def run_kind(path: str | Path) -> str:
         return str(read_versions(Path(path)).get("kind", RunFolder.kind))
     except RunError:
         return RunFolder.kind
+
+
+def _can_be_made(path: Path) -> bool:
+    """Whether there is nothing in a folder but what a `create` that was killed has left: no versions.json yet."""
+    try:
+        found = {item.name: item for item in path.iterdir() if not item.name.startswith(".")}
+        folders = [item for name, item in found.items() if name in _FOLDERS and item.is_dir()]
+        empty = not any(any(item.iterdir()) for item in folders)
+    except OSError:
+        return False
+    others = set(found) - {item.name for item in folders}
+    # The configuration comes after the folders; one without them is a file of the user's.
+    return empty and (not others or (others == {"config.yaml"} and len(folders) == len(_FOLDERS)))
+
+
+def _remove_made(path: Path, new: bool) -> None:
+    """Remove what `create` makes, and the folder itself if it is `new`."""
+    for name in _FOLDERS:
+        shutil.rmtree(path / name, ignore_errors=True)
+    for name in ("config.yaml", "versions.json"):
+        with suppress(OSError):
+            (path / name).unlink(missing_ok=True)
+    if new:
+        with suppress(OSError):
+            path.rmdir()  # when nothing else is in it
 
 
 def _digest(content: str | bytes) -> str:

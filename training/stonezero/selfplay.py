@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -131,6 +132,7 @@ class SelfPlay:
         self._mean_surprise = RunningMean()
         self._simulations = 0
         self._trajectories: list[Trajectory] = []
+        self._lock = threading.Lock()  # of the next two: another thread may take games
         self._ended: list[FinishedGame] = []  # since they were last taken
         self._ended_rows = 0
         reset_batch(game.rules, self._states)
@@ -164,8 +166,9 @@ class SelfPlay:
         return games, summarise(games, spent, time.perf_counter() - start)
 
     def take(self) -> list[FinishedGame]:
-        """The games that have ended since they were last taken, in the order of their ends."""
-        games, self._ended, self._ended_rows = self._ended, [], 0
+        """The games that have ended since they were last taken, in the order of their ends; also amid `advance`."""
+        with self._lock:
+            games, self._ended, self._ended_rows = self._ended, [], 0
         return games
 
     def advance(self) -> None:
@@ -244,8 +247,9 @@ class SelfPlay:
             self._keep(finished)
 
     def _keep(self, finished: FinishedGame) -> None:
-        self._ended.append(finished)
-        self._ended_rows += finished.num_rows
+        with self._lock:
+            self._ended.append(finished)
+            self._ended_rows += finished.num_rows
 
     def _begin(self, lane: int) -> Trajectory:
         """Start the next game in a lane, with its own stream and opening."""
@@ -279,9 +283,9 @@ class SelfPlay:
         copies = recorded.astype(np.int64)
         share = self.config.surprise_weight
         if share and recorded.any():
-            target, prior = result.search_policy[recorded], result.prior[recorded]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                surprise = np.where(target > 0, target * np.log(target / prior), 0.0).sum(1)  # nats
+            target = result.search_policy[recorded]
+            prior = np.maximum(result.prior[recorded], np.finfo(np.float32).tiny)  # it may have underflowed
+            surprise = np.where(target > 0, target * np.log(np.maximum(target, 1e-30) / prior), 0.0).sum(1)  # nats
             self._mean_surprise.add(surprise)
             weight = 1 - share + share * surprise / max(self._mean_surprise.value, 1e-9)
             copies[recorded] = np.floor(weight + self._rng.random(len(weight)))

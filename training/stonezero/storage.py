@@ -7,7 +7,7 @@
 Records and chunk of an iteration are written first, then the state that counts them in. What no state counts in was
 played by a trainer that was killed before it could say so: `restore` removes it, and it is played again. So every game
 that a state counts is there exactly once. What is torn is named; the run goes on from the newest state that is whole
-and whose chunks are.
+and whose chunks are. A state names its run and configuration: one of another run is refused as a torn one is.
 
 Memory is bounded: the buffer's rings are allocated once, an iteration's games are let go with it, and a lane holds one
 game. What grows with a run is on the disk.
@@ -15,6 +15,7 @@ game. What grows with a run is on the disk.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -37,6 +38,7 @@ KEPT_STATES = 2
 _STATE_PATTERN = re.compile(r"training-(\d{8})\.pt")
 _RECORDS_PATTERN = re.compile(r"iteration-(\d{6})\.txt")
 _CHECKPOINT_PATTERN = re.compile(r"step-(\d{8})")
+_EVALUATED_PATTERN = re.compile(r"step-(\d{8})\Z")
 
 
 def state_files(folder: Path) -> list[tuple[int, Path]]:
@@ -57,6 +59,24 @@ def newest_state(folder: Path, say: Callable[[str], object] = lambda line: None)
             problems.append(str(error))
             say(str(error))
     raise CheckpointError("; ".join(problems) or f"{folder}: there is no training state")
+
+
+def check_own(state: Mapping[str, Any], run: RunFolder, path: Path) -> None:
+    """Raises CheckpointError when the training state read from `path` is of another run or configuration.
+
+    States of the first days do not say whose they are.
+    """
+    mine = owner_of(run)
+    for key, what in (("run_id", "run"), ("config_sha256", "configuration")):
+        if state.get(key, mine[key]) != mine[key]:
+            raise CheckpointError(
+                f"{path}: a training state of another {what} ({str(state[key])[:8]}; {run.path} has {mine[key][:8]})"
+            )
+
+
+def owner_of(run: RunFolder) -> dict[str, str]:
+    """What a training state says of the run that it belongs to."""
+    return {"run_id": run.run_id, "config_sha256": str(run.versions["config_sha256"])}
 
 
 class RunStorage:
@@ -84,8 +104,7 @@ class RunStorage:
         `state` has at least `iteration` and `learner` with its `steps`. Raises OSError with the saves before it whole.
         """
         number = self.number + 1
-        counters = {"number": number, "total_rows": buffer.total_rows, "first_row": buffer.first_row}
-        save_training_state(self._run.state / STATE_NAME.format(number), {**state, **counters})
+        self._write(number, state, buffer)
         self.number = number
         self._first_rows[number] = buffer.first_row
         for old in sorted(self._first_rows)[:-KEPT_STATES]:
@@ -94,6 +113,18 @@ class RunStorage:
             if other not in self._first_rows:
                 path.unlink()
         remove_chunks(self._run.state, before=min(self._first_rows.values()), after=buffer.total_rows)
+
+    def replace(self, state: Mapping[str, Any], buffer: ReplayBuffer) -> None:
+        """Write a training state in the place of the last save, from which nothing but what is said of it differs.
+
+        The save before it stays. Raises OSError with the saves as they were.
+        """
+        self._write(self.number, state, buffer)
+
+    def _write(self, number: int, state: Mapping[str, Any], buffer: ReplayBuffer) -> None:
+        counters = {"number": number, "total_rows": buffer.total_rows, "first_row": buffer.first_row}
+        path = self._run.state / STATE_NAME.format(number)
+        save_training_state(path, {**state, **counters, **owner_of(self._run)})
 
     def restore(self, buffer: ReplayBuffer) -> dict[str, Any] | None:
         """The state to go on from, with its rows in the empty `buffer`; None where the run has not begun.
@@ -117,13 +148,15 @@ class RunStorage:
                 self._accept(number, state, went_back=number != found[-1][0])
                 return state
         raise RunError(
-            f"{self._run.path}: no training state is whole: {'; '.join(dict.fromkeys(torn))}. Put a copy of "
-            f"{self._run.state} back, or begin a new run; the networks in {self._run.checkpoints} can still play"
+            f"{self._run.path}: no training state is whole and of this run: {'; '.join(dict.fromkeys(torn))}. "
+            f"Put a copy of {self._run.state} back, or begin a new run; the networks in {self._run.checkpoints} can "
+            "still play"
         )
 
     def _try(self, path: Path, buffer: ReplayBuffer, torn: list[str], shorten: bool = False) -> dict[str, Any] | None:
         try:
             state = load_training_state(path)
+            check_own(state, self._run, path)
             first_row, total_rows = int(state["first_row"]), int(state["total_rows"])
             if shorten:
                 first_row = max(first_row, first_whole_row(self._run.state, self._game, total_rows))
@@ -149,13 +182,16 @@ class RunStorage:
         for path in _after(self._run.games, _RECORDS_PATTERN, int(state["iteration"])):
             path.unlink()
         remove_chunks(self._run.state, before=0, after=int(state["total_rows"]))
-        if went_back:
-            ahead = _after(self._run.checkpoints, _CHECKPOINT_PATTERN, int(state["learner"]["steps"]))
-            evaluation = self._run.path / EVALUATION_FILE
-            for path in [*ahead, evaluation]:
-                if path.exists():
-                    _set_aside(path)
-                    self._say(f"{path} is of what was lost; it is now {ABANDONED}{path.name}")
+        # Not only when going back is seen here: an older copy of the states may have been put back.
+        steps = int(state["learner"]["steps"])
+        lost = _after(self._run.checkpoints, _CHECKPOINT_PATTERN, steps)
+        lost += _after(self._run.state, _STATE_PATTERN, number)  # a later start might take them for its own
+        evaluation = self._run.path / EVALUATION_FILE
+        if evaluation.exists() and (went_back or _evaluated_steps(evaluation) not in (None, steps)):
+            lost.append(evaluation)
+        for path in lost:
+            name = _set_aside(path)
+            self._say(f"{path} is of what was lost; it is now {name}")
 
     def _refuse_lost_states(self) -> None:
         """A run's first save comes before all else, so that without one nothing else can be there."""
@@ -179,8 +215,18 @@ def _after(folder: Path, pattern: re.Pattern[str], last: int) -> list[Path]:
     return [path for number, path in _numbered(folder, pattern) if number > last]
 
 
-def _set_aside(path: Path) -> None:
+def _evaluated_steps(path: Path) -> int | None:
+    """The learner's steps of the network that an evaluation is of; None where it does not say."""
+    try:
+        found = _EVALUATED_PATTERN.search(json.loads(path.read_text(encoding="utf-8"))["name"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None  # it is torn, which is said where it is read
+    return None if found is None else int(found.group(1))
+
+
+def _set_aside(path: Path) -> str:
     target, number = path.with_name(f"{ABANDONED}{path.name}"), 2
     while target.exists():
         target, number = path.with_name(f"{ABANDONED}{path.name}-{number}"), number + 1
     path.rename(target)
+    return target.name

@@ -26,7 +26,15 @@ from stonezoo.cli.command import (
     print_json,
 )
 from stonezoo.core.game import PLAYER_NAMES
-from stonezoo.solve import MemoryLimitError, Search, SearchLimitError, Table, TableError, compile_solver
+from stonezoo.solve import (
+    MemoryLimitError,
+    Search,
+    SearchLimitError,
+    Table,
+    TableError,
+    checked_table,
+    compile_solver,
+)
 from stonezoo.solve.graph import Builder
 from stonezoo.solve.limits import limit_report
 from stonezoo.solve.memory import default_memory, read_memory, show_memory
@@ -82,7 +90,12 @@ def _configure_game(parser: Parser) -> None:
         "--output", type=Path, metavar="FILE", help="keep the table in FILE instead, and ask FILE if it is there"
     )
     parser.add_argument("--again", action="store_true", help="begin anew though a table, or a search, is kept")
-    parser.add_argument("--max-nodes", type=positive, metavar="N", help="give a search up after N nodes an action")
+    parser.add_argument(
+        "--max-nodes",
+        type=positive,
+        metavar="N",
+        help="give a search up after N nodes an action; with --save, what it has found is kept all the same",
+    )
     parser.add_argument(
         "--limits", action="store_true", help="say instead how values depend on the limit on endless play"
     )
@@ -104,6 +117,11 @@ def run(arguments: argparse.Namespace) -> int:
     path = arguments.output or Table.usual_path(game)
     kept = path.exists() and not arguments.again
     by_table = arguments.method == "table" or (arguments.method == "auto" and (kept or arguments.position is None))
+    if arguments.output is not None and not by_table and not arguments.limits:
+        raise CommandError(
+            f"--output {arguments.output}: it keeps a table, and this position is searched; --save keeps a search, as "
+            f"{Search.usual_path(game)}"
+        )
     try:
         if arguments.limits:
             return _print_limits(game, memory, arguments.json)
@@ -132,7 +150,7 @@ def _by_table(
 ) -> dict[str, Any] | None:
     table: Table | None
     if kept:
-        table = Table.load(state.game, path)
+        table = checked_table(state.game, path)
     else:
         table = _make_table(state.game, path, memory)
         if table is None:
@@ -212,6 +230,12 @@ def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namesp
             search.save(partial)
             print(f"\ninterrupted; the same command goes on from {partial}", file=sys.stderr)
             return None
+        except SearchLimitError:
+            if arguments.save:
+                search.save(kept)
+                partial.unlink(missing_ok=True)
+                print(f"not solved yet; what was found is kept in {kept}, from which searches go on", file=sys.stderr)
+            raise
     if arguments.save:
         search.save(kept)
     partial.unlink(missing_ok=True)

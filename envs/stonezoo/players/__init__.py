@@ -5,7 +5,7 @@ from stonezoo.players.function import FunctionPlayer
 from stonezoo.players.greedy import GreedyPlayer
 from stonezoo.players.human import HumanPlayer
 from stonezoo.players.perfect import PerfectPlayer, UnsolvedError
-from stonezoo.players.player import Player, PlayerError, choose
+from stonezoo.players.player import Player, PlayerError, choose, read_actions
 from stonezoo.players.registry import PlayerKind, make_player, read_number, register_player
 from stonezoo.players.uct import UctPlayer
 from stonezoo.players.uct_plus import UctPlusPlayer
@@ -26,6 +26,7 @@ __all__ = [
     "UnsolvedError",
     "choose",
     "make_player",
+    "read_actions",
     "read_number",
     "register_player",
 ]

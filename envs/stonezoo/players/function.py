@@ -53,7 +53,7 @@ class FunctionPlayer:
         return actions
 
     def _read(self, answer: Any, legal: NDArray[np.intp], stream: Stream) -> int:
-        values = np.asarray(answer)
+        values = as_array(answer)
         if values.size == 1 and np.issubdtype(values.dtype, np.integer):
             action = int(values.reshape(-1)[0])
             # What no array of int32 holds is as illegal as -1 is.
@@ -72,6 +72,14 @@ class FunctionPlayer:
         edges = np.cumsum(weights)
         place = np.searchsorted(edges, uniform(stream) * edges[-1], side="right")
         return int(legal[min(int(place), len(legal) - 1)])
+
+
+def as_array(answer: Any) -> NDArray[Any]:
+    """A function's answer as an array; one of no kind that is accepted where it makes none, as of ragged lists."""
+    try:
+        return np.asarray(answer)
+    except ValueError:
+        return np.asarray(None)
 
 
 def import_here(module_name: str) -> ModuleType:
@@ -102,6 +110,10 @@ def import_function(path: str) -> Policy:
         module = import_here(module_name)
     except ImportError as error:
         raise PlayerError(f"py:{path}: the module {module_name!r} cannot be imported: {error}") from error
+    except Exception as error:  # of the module's own code, which is not ours: also what Python cannot read
+        raise PlayerError(
+            f"py:{path}: the module {module_name!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
     function = getattr(module, function_name, None)
     if not callable(function):
         names = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]

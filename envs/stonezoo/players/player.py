@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,24 @@ class Player(Protocol):
         else is in the batch.
         """
         ...
+
+
+def read_actions(name: str, answer: Any, count: int) -> NDArray[np.int64]:
+    """Returns what the player `name` answered to `count` states as int64 [B]; whether it is legal is not looked at.
+
+    Raises:
+        PlayerError: the answer is not one integer for each state.
+    """
+    try:
+        actions = np.asarray(answer)
+    except ValueError:  # of ragged lists
+        raise PlayerError(f"{name} answered {answer!r} to {count} states; it must be one integer for each") from None
+    if actions.shape != (count,) or actions.dtype.kind not in "iu":
+        raise PlayerError(
+            f"{name} answered {actions.shape} actions of {actions.dtype} to {count} states; it must be one integer for "
+            "each"
+        )
+    return actions.astype(np.int64)
 
 
 def choose(player: Player, state: State, stream: Stream | int) -> int:

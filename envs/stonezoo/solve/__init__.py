@@ -1,6 +1,6 @@
 """Exact values: solved tables of small games, and exact search in large ones."""
 
-from stonezoo.solve.known import can_be_searched, known_table, saved_search
+from stonezoo.solve.known import can_be_searched, checked_table, known_table, saved_search
 from stonezoo.solve.lookup import ILLEGAL, NO_DISTANCE
 from stonezoo.solve.memory import MemoryLimitError
 from stonezoo.solve.search import Search, SearchLimitError
@@ -17,6 +17,7 @@ __all__ = [
     "Table",
     "TableError",
     "can_be_searched",
+    "checked_table",
     "compile_solver",
     "known_table",
     "saved_search",

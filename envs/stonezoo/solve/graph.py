@@ -7,7 +7,7 @@ the ends of games.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,11 +37,14 @@ NOT_EXPANDED = -1  # in `first`
 FRESH = -1  # in `cursor`: the level's node is still to be expanded
 
 DONE, OUT_OF_BUDGET, FULL_NODES, FULL_EDGES, FULL_STACK = range(5)  # why the kernel came back
-GROWING = {  # arrays that get longer then
-    FULL_NODES: ("key", "check", "first", "degree", "slots"),
+# Arrays that get longer then. The kernel goes by the length of the last one: until that has grown too, the longer ones
+# beside it do no harm, so that an interruption between two of them leaves a graph to go on with.
+GROWING = {
+    FULL_NODES: ("check", "first", "degree", "slots", "key"),
     FULL_EDGES: ("edges",),
-    FULL_STACK: ("rows", "legal", "path"),
+    FULL_STACK: ("legal", "path", "rows"),
 }
+WORK_ROWS = 3  # the last of `rows`
 NUM_NODES, NUM_EDGES, LEVEL, DEEPEST = range(4)  # entries of `sizes`
 
 KIND = "positions"  # of the files of a graph that is under way
@@ -269,20 +272,32 @@ class Builder:
                 f"{self.game!r}: {show_memory(self._bytes_after(part, GROWTHS[-1]))} are needed to go on after "
                 f"{nodes:,} positions, and the limit is {show_memory(self.memory)}; allow more memory"
             )
-        for name in GROWING[part]:  # one after the other, so that only one stands there twice
-            array = getattr(self.graph, name)
+        # One after the other, so that only one stands there twice.
+        for name, length in self._lengths_after(part, fitting[0]).items():
             if name == "slots":
-                self.graph = self.graph._replace(slots=np.zeros(1, np.int32))
-                self.graph = self.graph._replace(slots=np.zeros(int(array.size * fitting[0]) | 1, np.int32))
-                refill(CODE, self.graph)
+                self.graph = self.graph._replace(slots=np.zeros(1, np.int32))  # too few, which `run` sees
+                grown = self.graph._replace(slots=np.zeros(length, np.int32))
+                refill(CODE, grown)
             else:
-                self.graph = self.graph._replace(**{name: _longer(array, 1 if name == "path" else 0, fitting[0])})
+                longer = _longer(getattr(self.graph, name), _axis(name), length)
+                grown = self.graph._replace(**{name: longer})
+            self.graph = grown  # whole, or not at all
+
+    def _lengths_after(self, part: int, growth: float) -> dict[str, int]:
+        """The lengths of the arrays of `part` after growing, in order; an interruption may have left longer ones."""
+        names = GROWING[part]
+        length = int(len(getattr(self.graph, names[-1])) * growth) + 1
+        return {name: int(length / LOAD) | 1 if name == "slots" else length for name in names}
 
     def _bytes_after(self, part: int, growth: float) -> int:
         """The most bytes that growing takes: those of the grown arrays, and of the largest old one beside its copy."""
-        arrays = [getattr(self.graph, name) for name in GROWING[part]]
-        old: list[int] = [array.nbytes for array in arrays]
-        return self.bytes() + int((growth - 1) * sum(old)) + max(old)
+        more, largest = 0, 0
+        for name, length in self._lengths_after(part, growth).items():
+            array = getattr(self.graph, name)
+            old = array.shape[_axis(name)]
+            more += max(0, length - old) * (array.nbytes // old)
+            largest = max(largest, array.nbytes)
+        return self.bytes() + more + largest
 
     def save(self, path: Path) -> None:
         """Writes what was found so far, whole or not at all; a builder that loads it goes on from there.
@@ -311,8 +326,23 @@ class Builder:
         arrays = load_arrays(path, header)
         if digest_of(arrays) != header["digest"]:
             raise TableError(f"{path} is damaged: its contents do not have the digest of its header; remove it")
+        if not self._fit(arrays):
+            raise TableError(f"{path} cannot be gone on with: its arrays do not fit each other; remove it")
         self.waiting = list(arrays.pop("waiting"))
         self.graph = Graph(**arrays)
+
+    def _fit(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
+        """Whether arrays are those of a graph of this game: of its kinds and shapes, and none too short."""
+        own = {**self.graph._asdict(), "waiting": np.empty((0, self.game.rules.state_size), np.int32)}
+        if {name: _kind(name, array) for name, array in arrays.items()} != {k: _kind(k, v) for k, v in own.items()}:
+            return False
+        lengths: dict[str, int] = {name: array.shape[_axis(name)] for name, array in arrays.items()}
+        needed = {name: lengths[names[-1]] for names in GROWING.values() for name in names}
+        needed.update(slots=1, sizes=len(self.graph.sizes))
+        if any(lengths[name] < length for name, length in needed.items()):
+            return False
+        nodes, edges, level = map(int, arrays["sizes"][[NUM_NODES, NUM_EDGES, LEVEL]])
+        return bool(nodes <= lengths["key"] and edges <= lengths["edges"] and level < lengths["rows"] - WORK_ROWS)
 
     def bytes(self) -> int:
         """Bytes of the arrays."""
@@ -331,22 +361,38 @@ class Builder:
         """
         while True:
             root = self._no_root
-            if self.graph.sizes[LEVEL] < 0:
+            begins = self.graph.sizes[LEVEL] < 0
+            if begins:
                 if not self.waiting:
                     return self.graph
-                if int(self.graph.sizes[NUM_NODES]) + 1 > self.graph.key.shape[0]:
-                    self.grow(FULL_NODES)
-                root = self.waiting.pop(0)
+                root = self.waiting[0]
+            needed = int(self.graph.sizes[NUM_NODES]) + 1
+            if needed > len(self.graph.key) or needed > len(self.graph.slots) * LOAD:
+                self.grow(FULL_NODES)
             why = walk(self.game.rules, self.graph, self.keys, root, self.counter, self.limit, BUDGET)
+            if begins:  # only now: a root that is added twice does no harm, one that is lost would
+                del self.waiting[0]
             if progress is not None:
                 progress(self.graph)
             if why in (FULL_NODES, FULL_EDGES, FULL_STACK):
                 self.grow(why)
 
 
-def _longer(array: NDArray[Any], axis: int, growth: float) -> NDArray[Any]:
+def _axis(name: str) -> int:
+    """The axis along which an array of a graph grows."""
+    return 1 if name == "path" else 0
+
+
+def _kind(name: str, array: NDArray[Any]) -> tuple[np.dtype[Any], list[int]]:
+    """What is the same of an array of a graph however long it is."""
+    return array.dtype, [length for axis, length in enumerate(array.shape) if axis != _axis(name)]
+
+
+def _longer(array: NDArray[Any], axis: int, length: int) -> NDArray[Any]:
+    if array.shape[axis] >= length:
+        return array
     shape = list(array.shape)
-    shape[axis] = int(shape[axis] * growth) + 1
+    shape[axis] = length
     grown = np.empty(shape, array.dtype)
     grown[tuple(slice(0, length) for length in array.shape)] = array
     return grown

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 
 from stonezoo.core.game import endless_counter
 from stonezoo.solve.memory import MemoryLimitError
@@ -18,6 +19,7 @@ from stonezoo.state import Game
 
 IN_PASSING = 96 << 20  # bytes of a table that is made in a few seconds, or found too large in as many
 TABLES_KEPT = 4  # of those that were made at once
+_CHECKED: set[tuple[str, int, int]] = set()  # files of tables: path, time of the last change, bytes
 
 
 def known_table(game: Game, made_with: int = IN_PASSING) -> Table | None:
@@ -26,7 +28,26 @@ def known_table(game: Game, made_with: int = IN_PASSING) -> Table | None:
     Raises:
         TableError: the saved one cannot be used.
     """
-    return Table.load(game) if Table.usual_path(game).exists() else _made(game, made_with)
+    return checked_table(game) if Table.usual_path(game).exists() else _made(game, made_with)
+
+
+def checked_table(game: Game, path: Path | None = None) -> Table:
+    """Returns a saved table (default: the game's usual one) whose contents have the digest of its header.
+
+    A file is read through for that once a process, and again when it has changed: one or two seconds a gigabyte,
+    where it lies in memory already. `Table.load` alone reads what it is asked for.
+
+    Raises:
+        TableError: there is none, it is damaged, or it belongs to something else.
+    """
+    path = Table.usual_path(game) if path is None else path
+    if not path.exists():
+        return Table.load(game)  # which says so
+    about = path.stat()
+    file = (str(path.absolute()), about.st_mtime_ns, about.st_size)
+    table = Table.load(game, path, verify=file not in _CHECKED)
+    _CHECKED.add(file)
+    return table
 
 
 @lru_cache(TABLES_KEPT)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from stonezoo.core.game import PHASE
 from stonezoo.core.rng import new_streams
-from stonezoo.players import FunctionPlayer, Player, PlayerError, make_player
+from stonezoo.players import FunctionPlayer, Player, PlayerError, make_player, read_actions
+from stonezoo.players.function import as_array
 from stonezoo.solve import ILLEGAL, Table
 from stonezoo.state import Game
 from stonezoo.truth.oracle import Oracle, usable_oracle, usable_table
@@ -33,7 +34,7 @@ class _Decided(FunctionPlayer):
     """A function's player that plays the action with the highest probability instead of drawing one."""
 
     def _read(self, answer: Any, legal: NDArray[np.intp], stream: NDArray[np.int64]) -> int:
-        values = np.asarray(answer)
+        values = as_array(answer)
         if values.shape == (self._game.num_actions,) and values.size > 1 and values.dtype.kind in "fiu":
             weights = values.astype(np.float64)[legal]
             if np.isnan(weights).any():
@@ -142,7 +143,11 @@ def probe(
 
 
 def measure(player: Player, positions: Positions, *, seed: int = 0, progress: Progress | None = None) -> Truth:
-    """Measures a player on positions; see `score`."""
+    """Measures a player on positions; see `score`.
+
+    Raises:
+        PlayerError: it does not answer one integer (and of `assess` one value) for each state.
+    """
     game = positions.game
     decisive = positions.take(positions.decisive)
     streams = new_streams(np.random.SeedSequence([seed, 0x7275]), max(1, len(decisive)))
@@ -153,9 +158,11 @@ def measure(player: Player, positions: Positions, *, seed: int = 0, progress: Pr
         part = slice(first, first + BATCH)
         states = np.ascontiguousarray(decisive.states[part])
         if assess is None:
-            chosen[part] = player.act(states, streams[part].copy())
+            answer = player.act(states, streams[part].copy())
         else:
-            chosen[part], said[part] = assess(states, streams[part].copy())
+            answer, values = assess(states, streams[part].copy())
+            said[part] = _read_values(player.name, values, len(said[part]))
+        chosen[part] = read_actions(player.name, answer, len(chosen[part]))
         if progress is not None:
             progress(min(first + BATCH, len(decisive)), len(decisive))
     inside = (chosen >= 0) & (chosen < game.num_actions)
@@ -184,6 +191,16 @@ def measure(player: Player, positions: Positions, *, seed: int = 0, progress: Pr
         by_distance=_by_distance(right, decisive.distances),
         illegal=int((values == ILLEGAL).sum()),
     )
+
+
+def _read_values(name: str, answer: Any, count: int) -> NDArray[np.float64]:
+    """What a player's `assess` says of `count` states, float [B]; PlayerError where it is no number for each."""
+    values = as_array(answer)
+    if values.shape != (count,) or values.dtype.kind not in "fiu":
+        raise PlayerError(
+            f"{name} answered {values.shape} values of {values.dtype} to {count} states; it must be one number for each"
+        )
+    return values.astype(np.float64)
 
 
 def _share(hits: NDArray[np.bool_]) -> Share:

@@ -13,7 +13,7 @@ from stonezoo.core.game import DRAWN, ONGOING, OUTCOME
 from stonezoo.core.rng import new_streams
 from stonezoo.kernels.batch import legal_batch, mask_batch, step_batch
 from stonezoo.kernels.choose import random_batch
-from stonezoo.players import Player
+from stonezoo.players import Player, read_actions
 from stonezoo.solve import ILLEGAL, Table
 from stonezoo.state import Game
 from stonezoo.truth.oracle import Oracle, SearchOracle
@@ -190,7 +190,8 @@ def play(
             openings[going] = used
         else:
             used = np.ascontiguousarray(streams[going])
-            actions = np.ascontiguousarray(player.act(rows.copy(), used), np.int32)
+            answer = read_actions(player.name, player.act(rows.copy(), used), len(rows))
+            actions = np.where((answer >= 0) & (answer < game.num_actions), answer, NO_ACTION).astype(np.int32)
             streams[going] = used
             legal = np.zeros(len(going), np.bool_)
             legal_batch(game.rules, rows, actions, legal)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -84,7 +85,7 @@ def load_probes(name: str) -> ProbeSet:
         raise ProbeError(f"there is no probe set {name!r}; those that ship are {', '.join(probe_names()) or 'none'}")
     try:
         lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise ProbeError(f"{path} cannot be read as a probe set: {error}") from error
     head = _read_head(name, lines)
     body = [line for line in lines if not line.startswith("# ")]

@@ -11,6 +11,10 @@ FORMAT = "stonezoo/truth@1"
 Z = 1.959964  # of the 95% interval
 
 
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
 @dataclass(frozen=True)
 class Share:
     """`hits` of `count` decisions. `low` and `high` bound the share with 95% confidence (Wilson 1927)."""
@@ -40,9 +44,15 @@ class Share:
         spread = Z * math.sqrt(share * (1 - share) / self.count + z2 / (4 * self.count))
         return min(1.0, max(0.0, (share + z2 / 2 + side * spread) / (1 + z2)))
 
-    def to_dict(self) -> dict[str, float | int]:
-        """For JSON."""
-        return {"share": self.value, "low": self.low, "high": self.high, "hits": self.hits, "count": self.count}
+    def to_dict(self) -> dict[str, float | int | None]:
+        """For JSON, which has no nan: null stands for it."""
+        return {
+            "share": _number(self.value),
+            "low": self.low,
+            "high": self.high,
+            "hits": self.hits,
+            "count": self.count,
+        }
 
 
 @dataclass(frozen=True)
@@ -91,8 +101,8 @@ class Truth:
             "positions": self.positions,
             "decisive": self.decisive,
             "optimal": self.optimal.to_dict(),
-            "uniform": self.uniform,
-            "uniform_everywhere": self.uniform_everywhere,
+            "uniform": _number(self.uniform),
+            "uniform_everywhere": _number(self.uniform_everywhere),
             "value_signs": None if self.value_signs is None else self.value_signs.to_dict(),
             "by_phase": {name: share.to_dict() for name, share in self.by_phase.items()},
             "by_distance": {name: share.to_dict() for name, share in self.by_distance.items()},

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, OUTCOME, TO_PLAY
 from stonezoo.core.rng import new_streams
 from stonezoo.kernels.batch import legal_batch, step_batch
-from stonezoo.players import PerfectPlayer, Player, make_player
+from stonezoo.players import PerfectPlayer, Player, read_actions
 from stonezoo.solve import Search, Table
 from stonezoo.state import Game
+from stonezoo.truth.measure import decided_player
 
 
 @dataclass(frozen=True)
@@ -49,18 +50,18 @@ def play_perfect(
     never gives a result away. An illegal action loses.
 
     Args:
-        policy: a player's text, a function or a player.
+        policy: a player's text, a function or a player. Of a function's probabilities the highest is played.
         game: the game.
         source: where best play is known from; by default what `perfect` plays from.
         games: in each seat.
         seed: of what both draw.
 
     Raises:
-        PlayerError: `policy` stands for no player, or nothing is known of best play; UnsolvedError, one of them, where
-            a search gives up.
+        PlayerError: `policy` stands for no player or does not answer one integer for each state, or nothing is known of
+            best play; UnsolvedError, one of them, where a search gives up.
         TableError: what was saved cannot be used.
     """
-    player = make_player(policy, game)
+    player = decided_player(policy, game)
     perfect = PerfectPlayer(game, source)
     sequences = np.random.SeedSequence([seed, 0x7665]).spawn(4)
     start = game.initial_state()
@@ -95,7 +96,8 @@ def _play(
         others = np.flatnonzero(ongoing & (states[:, TO_PLAY] != seat))
         if len(own):
             rows, used = np.ascontiguousarray(states[own]), np.ascontiguousarray(streams[own])
-            actions = np.ascontiguousarray(player.act(rows.copy(), used), np.int32)
+            answer = read_actions(player.name, player.act(rows.copy(), used), len(rows))
+            actions = np.where((answer >= 0) & (answer < game.num_actions), answer, -1).astype(np.int32)
             streams[own] = used
             legal = np.zeros(len(own), np.bool_)
             legal_batch(game.rules, rows, actions, legal)

@@ -29,7 +29,7 @@ def test_players_that_count_none_play_as_they_are() -> None:
     assert calibrate("random", GAME, 0.5) == ("random", None, None)
 
 
-@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf"), 1e300])
 def test_a_time_that_is_none_is_refused(seconds: float) -> None:
     with pytest.raises(ValueError, match="--seconds-per-move"):
         calibrate("uct:1", GAME, seconds)

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,3 +198,11 @@ def test_a_request_that_cannot_be_met_is_one_line_and_exit_code_2(
 def test_a_checkpoint_that_is_not_there_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluate_command(tmp_path / "none") == 2
     assert "no checkpoint" in capsys.readouterr().err
+
+
+def test_what_is_required_is_asked_of_an_opponent_whose_text_says_it_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options: dict[str, Any] = {"games": 4, "num_simulations": 2, "policy": False, "control": False, "as_json": True}
+    assert evaluate_command(save(tmp_path / "net"), opponents="random,uct:02", require="0,0", **options) in (0, 1)
+    assert json.loads(capsys.readouterr().out)["required"] == {"random": 0.0, "uct:2": 0.0}

@@ -112,6 +112,9 @@ def test_the_command_measures_any_player_and_requires(
     assert main([*arguments, "--require", "0.999"]) == 1
     shown = capsys.readouterr()
     assert "missed: uct:50" in shown.err
+    for wrong in ("nan", "-0.1", "1.5"):
+        assert main([*arguments, f"--require={wrong}"]) == 2
+        assert "a share is a number from 0 to 1" in capsys.readouterr().err
     assert "against best play" in shown.out
     assert main(["evaluate", "uct:50", "--exact"]) == 2
     assert "--game says what it plays" in capsys.readouterr().err

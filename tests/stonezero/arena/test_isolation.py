@@ -1,5 +1,6 @@
 """Players that raise, die, hang or answer nonsense lose the games in which they do, and no others."""
 
+import math
 import multiprocessing
 import subprocess
 import sys
@@ -165,6 +166,18 @@ def test_a_perfect_player_that_gives_up_ends_the_match_and_loses_no_game() -> No
     perfect = PerfectPlayer(game, Search(game, 1 << 20), max_nodes=3_000)
     with pytest.raises(UnsolvedError, match="3,000 nodes of search"):
         InProcess(perfect, forgiving=True).answer(states, new_streams(1, 1))
+
+
+def test_in_a_process_of_its_own_a_perfect_player_that_gives_up_ends_the_match_too(opened: list[Contestant]) -> None:
+    opened.append(open_contestant(f"{HERE}:gives_up", GAME))
+    with pytest.raises(UnsolvedError, match="too far from the end"):
+        play(opened[0])
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, math.inf, math.nan, 1e12])
+def test_a_time_that_nobody_can_be_given_is_refused(limit: float) -> None:
+    with pytest.raises(ValueError, match=r"it must be positive, and at most 1,000,000"):
+        open_contestant("random", GAME, time_limit=limit)
 
 
 def test_in_this_process_lanes_draw_the_same_random_numbers_after_a_fault() -> None:

@@ -2,13 +2,17 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import stonezoo
-from stonezero.arena import MatchResult
+from stonezero.arena import MatchResult, evaluate
+from stonezero.arena.match_report import match_sheet
+from stonezero.arena.result import Tally
 from stonezero.cli import main
+from stonezoo.players import make_player
 from stonezoo.record import read_records
 
 RIVE = ["--parameter", "board_size=3", "--balance", "none"]
@@ -118,6 +122,10 @@ def test_simulations_are_chosen_for_a_time_and_stated(capsys: pytest.CaptureFixt
         (["--openings", "no-such-file"], "no-such-file"),
         (["--games", "0"], "games=0"),
         (["--seconds-per-move", "0"], "positive"),
+        (["--seconds-per-move", "inf"], "at most"),
+        (["--time-limit", "inf"], "time limit of inf s"),
+        (["--openings", "/"], "cannot be read as a file of openings"),
+        (["--sprt", "0,20000"], "between -2000 and 2000"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(
@@ -146,3 +154,15 @@ def test_a_checkpoint_s_game_is_played_where_none_is_named(capsys: pytest.Captur
     assert json.loads(capsys.readouterr().out)["game"] == "rive"
     assert main(["match", "resolve-5:1", "random", "--game", "rive", *words]) == 2
     assert "rules" in capsys.readouterr().err
+
+
+def test_who_loses_everything_is_infinitely_weaker() -> None:
+    nobody, everything = Tally(0, 0, 4), Tally(4, 0, 0)
+    game = stonezoo.load_game("rive", board_size=3)
+    won = evaluate(make_player("uct:200", game), make_player("random", game), game, games=4, seed=1)
+    assert (won.wins, won.as_black.wins) == (everything.wins, 2), "this seed's games are all won"
+    lost = replace(won, wins=0, losses=4, score=0.0, low=0.0, high=1 - won.low, as_black=Tally(0, 0, 2))
+    assert match_sheet(won).rows[0][6].startswith("+∞ [")
+    assert match_sheet(won).rows[0][6].endswith(", +∞]")
+    assert match_sheet(lost).rows[0][6].startswith("-∞ [-∞, ")
+    assert match_sheet(lost).rows[0][1:4] == [str(nobody.wins), str(nobody.draws), str(nobody.losses)]

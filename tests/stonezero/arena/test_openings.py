@@ -154,6 +154,11 @@ def test_files_of_openings_that_cannot_be_used_are_refused(tmp_path: Path) -> No
     file.write_text(format_record(Record(RIVE, (0,))))
     with pytest.raises(OpeningsError, match=r"opening 1 is of .*rive"):
         read_openings(file, DARA)
+    with pytest.raises(OpeningsError, match=r"cannot be read as a file of openings: .*directory"):
+        read_openings(tmp_path, DARA)
+    file.write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(OpeningsError, match=r"positions\.txt cannot be read as a file of openings"):
+        read_openings(file, DARA)
     file.write_text("")
     with pytest.raises(OpeningsError, match="has 0 openings"):
         read_openings(file, DARA)

@@ -8,17 +8,22 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import stonezoo
 from stonezero.arena import RepeatedGamesError, evaluate
+from stonezero.arena import tournament as tournament_module
+from stonezero.arena.isolation import open_contestant
 from stonezero.arena.match_report import cross_sheet, rating_sheet, tournament_notes
 from stonezero.arena.storage import TournamentError
-from stonezero.arena.tournament import TournamentPlan, TournamentResult, run_tournament
+from stonezero.arena.tournament import TournamentPlan, TournamentResult, pin_players, run_tournament
+from stonezero.checkpoint import checkpoint_name
 from stonezero.cli import main
 from stonezoo.players import RandomPlayer
 from stonezoo.record import read_records
+from tests.stonezero.players.test_checkpoint import save
 
 GAME = stonezoo.load_game("rive", board_size=3)
 PLAN = TournamentPlan(("random", "uct:4", "uct:16"), "rive", {"board_size": 3}, games=12, seed=5)
@@ -123,6 +128,10 @@ def test_another_plan_another_use_and_foreign_folders_are_refused(tmp_path: Path
     with pytest.raises(TournamentError, match="not empty and holds no tournament"):
         run_tournament(PLAN, tmp_path / "thesis")
 
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TournamentError, match="is a file"):
+        run_tournament(PLAN, tmp_path / "file")
+
     def second(text: str, done: int, total: int) -> None:
         with pytest.raises(TournamentError, match="another process plays"):
             run_tournament(PLAN, tmp_path / "u")
@@ -150,6 +159,8 @@ def test_plans_that_cannot_be_played_are_refused() -> None:
         ({"players": ("random", "random")}, "random are there twice"),
         ({"games": 7}, "games=7"),
         ({"gauntlet": "uct:5"}, "gauntlet='uct:5'"),
+        ({"opening_actions": -1}, "opening_actions=-1"),
+        ({"time_limit": float("inf")}, "time limit of inf s"),
     ]:
         with pytest.raises(ValueError, match=said):
             replace(PLAN, **change)  # type: ignore[arg-type]
@@ -214,6 +225,7 @@ def test_simulations_chosen_for_a_time_are_kept_when_it_goes_on(
     assert plan["asked"] == ["uct:1", "random"]
     assert plan["players"] == [plan["gauntlet"], "random"]
     assert plan["gauntlet"] != "uct:1"
+    assert [match["seconds_per_move"] for match in first["matches"]] == [0.002]
     assert first["ratings"][0]["elo"] == 0
 
 
@@ -259,3 +271,41 @@ def test_what_came_out_needs_no_games_to_be_shown(tmp_path: Path) -> None:
         result.plan, result.rules_id, tuple(replace(match, results=()) for match in result.matches), result.ratings
     )
     assert bare.to_dict() == result.to_dict()
+
+
+def test_the_game_is_that_of_the_gauntlet_s_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["tournament", "random", "uct:2", "--gauntlet", "resolve-5:policy", "--games", "2", "--balance", "none"]
+    assert main([*arguments, "--output", str(tmp_path / "t"), "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)["plan"]
+    assert (plan["game"], plan["parameters"]["board_size"]) == ("resolve", 5)
+
+
+def test_a_run_stands_for_the_checkpoint_that_was_its_newest_when_the_tournament_began(tmp_path: Path) -> None:
+    checkpoints = tmp_path / "run" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    old = save(checkpoints / checkpoint_name(7), version=7)
+    text = f"{tmp_path / 'run'}:policy"
+    game = stonezoo.load_game("rive", board_size=2)
+    assert pin_players(["random", text, f"{old}:2", "rive-3:4"], game) == {text: f"{old}:policy"}
+    plan = TournamentPlan((text, "random"), "rive", {"board_size": 2}, games=4, seed=1)
+    stop_after = tmp_path / "t"
+
+    def stop(title: str, done: int, total: int) -> None:
+        if title == "choosing openings":
+            return
+        raise StopError
+
+    with pytest.raises(StopError):
+        run_tournament(plan, stop_after, concurrent=1, progress=stop)
+    save(checkpoints / checkpoint_name(12), seed=1, version=12)
+    opened: list[str] = []
+
+    def opening(what: str, *given: Any, **options: Any) -> Any:
+        opened.append(what)
+        return open_contestant(what, *given, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tournament_module, "open_contestant", opening)
+        result = run_tournament(plan, stop_after)
+    assert opened == [f"{old}:policy", "random"]
+    assert result.matches[0].player == text

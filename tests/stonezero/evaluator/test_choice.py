@@ -10,10 +10,20 @@ import torch
 from torch import nn
 
 from stonezero.config import NetworkConfig
-from stonezero.evaluator import Choice, EngineError, Evaluator, Floats, choice, evaluator, game_probe, random_probe
+from stonezero.evaluator import (
+    Choice,
+    EngineError,
+    Evaluator,
+    Floats,
+    Probe,
+    choice,
+    evaluator,
+    game_probe,
+    random_probe,
+)
 from stonezero.evaluator.compiled import require_compiler
 from stonezero.evaluator.engines import EagerEngine, Engine, label
-from stonezero.evaluator.measure import difference, measure
+from stonezero.evaluator.measure import difference, exact_enough, measure
 from stonezero.networks import NetworkOutput, build_network
 from stonezoo import load_game
 from tests.stonezero.network_specs import ON_BOARD, square_spec
@@ -140,6 +150,39 @@ def test_weights_too_coarse_for_the_choice_are_played_the_next_fastest_way(machi
     assert playing.engine == "openvino bf16"
 
 
+def test_another_engine_in_bf16_that_was_asked_for_must_answer_as_eager_bf16_does(
+    machine: Callable[[Speeds], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine({"eager bf16": 100, "openvino bf16": 900})
+    network = build_network(CONFIG, SPEC, seed=0)
+    assert Evaluator(network, precision="bf16", probe=PROBE).engine == "openvino bf16"
+    answer = Pretended.__call__
+
+    def wrong(self: Pretended, observations: Floats) -> tuple[Floats, Floats]:
+        logits, value = answer(self, observations)
+        return logits, value + 0.5
+
+    monkeypatch.setattr(Pretended, "__call__", wrong)
+    playing = Evaluator(network, precision="bf16", probe=PROBE)
+    assert playing.engine == "eager bf16"
+    playing.load_weights(steep(network), version=1)
+    assert playing.engine == "eager bf16"
+
+
+def test_eager_fp32_in_place_of_an_engine_that_is_too_coarse_is_kept_on_resume(
+    machine: Callable[[Speeds], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine({"openvino fp32": 900, "openvino bf16": 800})
+    monkeypatch.setattr(evaluator, "exact_enough", lambda *_: False)
+    playing = Evaluator(build_network(CONFIG, SPEC, seed=0), engine="openvino")
+    playing.choose(PROBE)
+    assert playing.choice.label == "eager fp32"
+    lines: list[str] = []
+    playing.choose(PROBE, recorded=playing.choice, say=lines.append)
+    assert playing.engine == playing.choice.label == "eager fp32"
+    assert not any("cannot be had" in line for line in lines)
+
+
 def test_bf16_that_was_asked_for_is_not_judged(machine: Callable[[Speeds], None]) -> None:
     machine({"eager bf16": 100, "openvino bf16": 90})
     network = build_network(CONFIG, SPEC, seed=0)
@@ -225,8 +268,38 @@ def test_differences_are_of_probabilities_and_values_and_nan_is_the_largest() ->
         return lambda rows: (exact(rows)[0] + logits, exact(rows)[1] + value)
 
     assert difference(exact, moved(3.0, 0.0), PROBE) < 1e-6  # the same probabilities
+    assert exact_enough(exact, _shifted(exact, 0, 1e-5), PROBE)
     assert difference(exact, moved(0.0, 0.25), PROBE) == pytest.approx(0.25, abs=1e-5)
     assert difference(exact, moved(0.0, float("nan")), PROBE) == float("inf")
+
+
+def _shifted(exact: EagerEngine, action: int, by: float) -> Any:
+    """An engine with one action's logit moved."""
+
+    class Shifted:
+        precision = "fp32"
+
+        def __call__(self, rows: Floats) -> tuple[Floats, Floats]:
+            logits, value = exact(rows)
+            logits[:, action] += by
+            return logits, value
+
+    return Shifted()
+
+
+def test_logits_of_illegal_actions_neither_hide_a_difference_nor_make_one() -> None:
+    exact = EagerEngine(build_network(CONFIG, SPEC, seed=0), torch.device("cpu"), "fp32")
+    everywhere = np.ones((len(PROBE), exact(PROBE)[0].shape[1]), np.bool_)
+    without = everywhere.copy()
+    without[:, 0] = False
+    for mask, enough in ((everywhere, False), (without, True)):
+        assert exact_enough(exact, _shifted(exact, 0, 5.0), Probe(PROBE, mask)) is enough
+    # An illegal action with nearly all of the unmasked mass hides what happens to the others.
+    swamped = _shifted(exact, 0, 40.0)
+    swamped.kind = "eager"
+    other = _shifted(swamped, 1, 3.0)
+    assert exact_enough(swamped, other, Probe(PROBE, everywhere))
+    assert not exact_enough(swamped, other, Probe(PROBE, without))
 
 
 def test_the_measurement_has_the_right_order_and_little_time() -> None:
@@ -241,8 +314,11 @@ def test_the_measurement_has_the_right_order_and_little_time() -> None:
 
 def test_a_games_probe_is_positions_of_all_stages() -> None:
     game = load_game("resolve", board_size=4)
-    probe = game_probe(game, 64)
+    probe, mask = game_probe(game, 64)
     assert probe.shape == (64, *game.observation_shape)
+    assert mask is not None
+    assert mask.shape == (64, game.num_actions)
+    assert mask.any(axis=1).all()
     stones = probe[..., :2].sum(axis=(1, 2, 3))
     assert stones.min() <= 2
     assert stones.max() >= 8

@@ -94,6 +94,19 @@ def test_groups_go_on_while_the_trainer_is_busy_but_not_far_ahead() -> None:
         groups.close()
 
 
+def test_games_taken_while_others_end_are_counted_with_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(self: FinishedGame) -> int:
+        time.sleep(0.002)
+        return 0 if self.samples is None else len(self.samples)
+
+    monkeypatch.setattr(FinishedGame, "num_rows", property(slowly))
+    groups = make_groups()
+    try:
+        assert all(rows_of(groups.play(20)[0]) >= 20 for _ in range(25))
+    finally:
+        groups.close()
+
+
 def test_nothing_is_played_while_paused() -> None:
     groups = make_groups()
     try:

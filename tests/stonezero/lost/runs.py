@@ -61,11 +61,11 @@ def go_on(path: Path) -> str:
 
 
 def same(one: Any, two: Any) -> bool:
-    """Whether two training states are equal to the bit, the seconds that they took aside."""
+    """Whether two training states are equal to the bit; what the run is called and how long it took aside."""
     if isinstance(one, torch.Tensor):
         return isinstance(two, torch.Tensor) and one.dtype == two.dtype and torch.equal(one, two)
     if isinstance(one, dict):
-        keys = (set(one) | set(two)) - {"seconds", "number"}
+        keys = (set(one) | set(two)) - {"seconds", "number", "run_id"}
         return all(key in one and key in two and same(one[key], two[key]) for key in keys)
     if isinstance(one, list | tuple):
         return len(one) == len(two) and all(map(same, one, two))

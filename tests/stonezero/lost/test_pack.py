@@ -1,18 +1,21 @@
 """Bundles: packed, unpacked elsewhere, gone on with; small enough; refused when torn."""
 
+import errno
 import json
+import os
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from stonezero import pack
 from stonezero.chunks import chunk_files
 from stonezero.cli import main
 from stonezero.pack import BundleError, pack_run, unpack_run
-from stonezero.run import RunError, RunFolder
+from stonezero.run import RunError, RunFolder, write_atomic
 from stonezero.storage import newest_state
-from tests.stonezero.lost.runs import go_on, new_run, same
+from tests.stonezero.lost.runs import GAME_ID, go_on, new_run, same
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +46,11 @@ def test_another_machine_goes_on_as_this_one_would_have(whole: Path, packed: Pat
     assert run.config == original.config
     said = go_on(run.path)
     assert "going on after iteration 3" in said
-    assert same(newest_state(run.state), newest_state(whole / "state"))
+    state, expected = newest_state(run.state), newest_state(whole / "state")
+    recorded = sum(len(GAME_ID.findall(path.read_text())) for path in run.games.iterdir())
+    assert state["recorded"] == recorded < expected["recorded"]  # the texts of the games before stay behind
+    assert (state["run_id"], original.run_id) == (run.run_id, newest_state(original.state)["run_id"])
+    assert same({**state, "recorded": 0}, {**expected, "recorded": 0})
     assert [path.name for path in run.games.iterdir()] == ["iteration-000004.txt"]
     assert run.run_id in (run.games / "iteration-000004.txt").read_text()
 
@@ -154,6 +161,40 @@ def test_a_bundle_that_was_not_unpacked_whole_does_not_begin_anew(packed: Path, 
         go_on(run.path)
 
 
+def test_a_bundle_is_unpacked_whole_or_not_at_all(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, data: bytes) -> None:
+        if path.suffix == ".pt":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_atomic(path, data)
+
+    (tmp_path / "empty").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(pack, "write_atomic", full)
+        for name in ("new", "empty"):
+            with pytest.raises(BundleError, match=r"No space left on device; what was made there is removed"):
+                unpack_run(packed, tmp_path / name)
+    assert not (tmp_path / "new").exists()
+    assert not list((tmp_path / "empty").iterdir())
+    unpack_run(packed, tmp_path / "new")
+
+
+def test_a_bundle_of_the_current_folder_lies_beside_it_and_the_halves_of_killed_ones_go(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(packed.with_suffix(""), tmp_path / "run")
+    old, young = (tmp_path / f".tmp-run.stonezero-{letter * 16}" for letter in "ab")
+    for path in (old, young):
+        path.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    monkeypatch.chdir(tmp_path / "run")
+    assert main(["pack", "."]) == 0
+    assert (tmp_path / "run.stonezero").is_file()
+    assert not old.exists()
+    assert young.exists()  # somebody may be writing it
+
+
 def test_the_commands_pack_and_resume_work_together(
     packed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,8 +211,9 @@ def test_the_commands_pack_and_resume_work_together(
     assert main(["resume", "new", "--run-dir", "other"]) == 2
     assert main(["resume", "b.stonezero", "--run-dir", "new"]) == 2
     assert main(["pack", "nowhere"]) == 2
+    assert main(["pack", source, "--max-mb", "inf"]) == 2
     assert main(["pack", source, "--max-mb", "0.001"]) == 2
     errors = capsys.readouterr().err.splitlines()
     assert [said in line for said, line in zip(
-        ("own folder", "not empty", "no run", "alone take"), errors[-4:], strict=True
-    )] == [True] * 4  # fmt: skip
+        ("own folder", "not empty", "no run", "must be a number above 0", "alone take"), errors[-5:], strict=True
+    )] == [True] * 5  # fmt: skip

@@ -1,16 +1,17 @@
 """Files of a run that are torn, corrupt, missing or changed: each is named, and the run goes on where it can."""
 
+import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stonezero import loop
-from stonezero.checkpoint import CheckpointError, load_checkpoint, load_training_state
+from stonezero.checkpoint import CheckpointError, load_checkpoint, load_training_state, save_training_state
 from stonezero.chunks import chunk_files, read_chunk
-from stonezero.loop import train, trainer
+from stonezero.loop import Reporter, Trainer, train, trainer
 from stonezero.replay import ReplayBuffer, ReplayError
 from stonezero.run import RunError, RunFolder, write_atomic
 from stonezero.selfplay import SelfPlay
@@ -33,12 +34,21 @@ def run(ended: Path, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def flips(whole: bytes, step: int) -> Iterator[bytes]:
-    """The bytes with one bit changed, at every `step`-th place and at both ends; and shortened."""
-    for place in sorted({*range(0, len(whole), step), *range(8), *range(len(whole) - 8, len(whole))}):
-        yield whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :]
+def flips(whole: bytes, step: int, bits: Iterable[int] = (4,), more: Iterable[int] = ()) -> Iterator[bytes]:
+    """The bytes with one bit changed, at every `step`-th place, both ends and `more` places; and shortened."""
+    for place in sorted({*range(0, len(whole), step), *range(8), *range(len(whole) - 8, len(whole)), *more}):
+        for bit in bits:
+            if place < len(whole):
+                yield whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :]
     for length in (0, 1, len(whole) // 2, len(whole) - 1):
         yield whole[:length]
+
+
+def places(whole: bytes, mark: bytes) -> Iterator[int]:
+    at = whole.find(mark)
+    while at >= 0:
+        yield at
+        at = whole.find(mark, at + 1)
 
 
 def test_no_changed_bit_of_a_training_state_goes_unnoticed(run: Path) -> None:
@@ -55,7 +65,9 @@ def test_no_changed_bit_of_a_chunk_changes_a_game(run: Path) -> None:
     whole = path.read_bytes()
     expected = [(item.number, item.actions, item.plies, item.winner) for item in read_chunk(path, game)]
     refused = 0
-    for damaged in flips(whole, 37):
+    headers = [at for mark in (b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06") for at in places(whole, mark)]
+    in_headers = {at + offset for at in headers for offset in range(4, 12)}  # versions, flags, methods
+    for damaged in [*flips(whole, 37), *flips(whole, 997, (1, 8, 64), in_headers)]:
         path.write_bytes(damaged)
         try:  # a bit of the archive's own lists, such as a date, may mean nothing
             found = [(item.number, item.actions, item.plies, item.winner) for item in read_chunk(path, game)]
@@ -90,6 +102,84 @@ def test_a_torn_state_is_named_and_the_run_goes_on_from_the_one_before(ended: Pa
     assert (run / "abandoned-evaluation.json").exists()
 
 
+def test_an_older_copy_of_the_states_leaves_nothing_of_what_came_after_it(ended: Path, run: Path) -> None:
+    _, last = state_files(run / "state")[-1]
+    last.unlink()  # as if the copy had been made before the last iteration
+    steps = newest_state(ended / "state")["learner"]["steps"]
+    wrong = run / "checkpoints" / f"step-{steps:08d}"
+    (wrong / "card.md").write_text("of a time that is lost")
+    write_atomic(run / "evaluation.json", json.dumps({"name": f"somewhere/step-{steps:08d}"}))
+    said = go_on(run)
+    assert f"{wrong} is of what was lost; it is now abandoned-{wrong.name}" in said
+    assert (run / "abandoned-evaluation.json").exists()
+    assert not (run / "evaluation.json").exists()
+    assert (wrong / "card.md").read_text() != "of a time that is lost"
+    assert same(check_folder(run), newest_state(ended / "state"))
+
+
+def test_an_evaluation_of_the_state_itself_stays(ended: Path, run: Path) -> None:
+    steps = newest_state(ended / "state")["learner"]["steps"]
+    for text in (json.dumps({"name": f"somewhere/step-{steps:08d}"}), '{"torn'):
+        write_atomic(run / "evaluation.json", text)
+        go_on(run)
+        assert (run / "evaluation.json").read_text() == text
+
+
+def test_a_state_after_the_torn_chunk_is_not_taken_up_later(run: Path) -> None:
+    """The games that are played in the place of the torn ones may be others; a state that counts those does not fit."""
+    _, last = state_files(run / "state")[-1]
+    _, chunk = chunk_files(run / "state")[-1]
+    chunk.write_bytes(b"")
+    opened = RunFolder.open(run)
+    with opened.lock(), Reporter(silent()) as reporter:
+        Trainer(opened, reporter).close()  # killed before its first save
+    assert not last.exists()
+    assert (last.parent / f"abandoned-{last.name}").exists()
+
+
+def test_states_of_another_run_or_configuration_are_refused_by_name(run: Path, tmp_path: Path) -> None:
+    other = new_run(tmp_path / "other", "loop.iterations=3", "replay.capacity=500")
+    shutil.rmtree(other.state)
+    shutil.copytree(run / "state", other.state)
+    mine = RunFolder.open(run).run_id
+    with pytest.raises(RunError, match=rf"of another run \({mine}; .* has {other.run_id}\)"):
+        go_on(other.path)
+    for _, path in state_files(other.state):
+        state = {**load_training_state(path), "run_id": other.run_id}
+        save_training_state(path, {**state, "config_sha256": "0" * 64})
+    with pytest.raises(RunError, match=r"of another configuration \(00000000; "):
+        go_on(other.path)
+
+
+def test_states_that_do_not_say_whose_they_are_are_taken_when_they_fit(run: Path, tmp_path: Path) -> None:
+    nameless = ("run_id", "config_sha256", "measured")
+    wide = new_run(tmp_path / "wide", "loop.iterations=3", "replay.capacity=500", "network.channels=12")
+    shutil.rmtree(wide.state)
+    shutil.copytree(run / "state", wide.state)
+    for folder in (run / "state", wide.state):
+        for _, path in state_files(folder):
+            state = load_training_state(path)
+            save_training_state(path, {key: state[key] for key in state if key not in nameless})
+    go_on(run)
+    with pytest.raises(RunError, match=r"training state does not fit .*config\.yaml: .*size mismatch"):
+        go_on(wide.path)
+
+
+def test_a_torn_account_of_the_engine_stops_nothing(run: Path) -> None:
+    (run / "evaluator.json").write_bytes(b"\xff\xfe{")
+    go_on(run)
+    assert json.loads((run / "evaluator.json").read_text())["engine"]
+
+
+def test_folders_that_somebody_deleted_are_made_again(ended: Path, run: Path) -> None:
+    _, last = state_files(run / "state")[-1]
+    last.unlink()
+    for name in ("games", "checkpoints", "events"):
+        shutil.rmtree(run / name)
+    go_on(run)
+    assert same(newest_state(run / "state"), newest_state(ended / "state"))
+
+
 def test_a_torn_newest_chunk_is_named_and_its_games_are_played_again(ended: Path, run: Path) -> None:
     _, chunk = chunk_files(run / "state")[-1]
     whole = chunk.read_bytes()
@@ -99,11 +189,11 @@ def test_a_torn_newest_chunk_is_named_and_its_games_are_played_again(ended: Path
     assert chunk.read_bytes() == whole
 
 
-def test_a_torn_old_chunk_costs_the_rows_before_it_only(tmp_path: Path, ended: Path) -> None:
+def test_a_torn_old_chunk_costs_the_rows_before_it_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = new_run(tmp_path / "run", "loop.iterations=4", "replay.capacity=500")
-    for folder in ("state", "games", "checkpoints"):
-        shutil.rmtree(run.path / folder)
-        shutil.copytree(ended / folder, run.path / folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "fraction", property(lambda self: self.iteration / 3))
+        go_on(run.path)
     (_, _), (_, second), (third, _) = chunk_files(run.state)
     second.write_bytes(b"")
     said = go_on(run.path)

@@ -10,6 +10,7 @@ import stonezoo
 from stonezero import resources
 from stonezero.checkpoint import CheckpointError, checkpoint_name, save_checkpoint
 from stonezero.config import DeviceConfig, parse_config
+from stonezero.device import prepare_device
 from stonezero.networks import NetworkSpec, build_network
 from stonezero.players import load_player, locate_checkpoint
 from stonezoo.players import PlayerError, choose, make_player
@@ -48,6 +49,26 @@ def test_a_text_says_the_checkpoint_and_the_simulations(run: Path) -> None:
         assert player.num_simulations == simulations
         assert player.name == f"{path}{suffix}"
         assert choose(player, GAME.initial_state(), 0) in GAME.initial_state().legal_actions
+
+
+def test_an_opponent_leaves_torch_as_a_run_has_set_it(run: Path) -> None:
+    threads = torch.get_num_threads()
+    try:
+        prepare_device(DeviceConfig(kind="cpu"), deterministic=True)
+        load_player(f"{run}:3", device=DeviceConfig(kind="cpu", threads=2))
+        assert torch.are_deterministic_algorithms_enabled()
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.use_deterministic_algorithms(False)
+        torch.set_num_threads(threads)
+
+
+def test_a_checkpoint_plays_in_fp32_unless_bf16_is_asked_for(run: Path) -> None:
+    """What is fastest depends on the moment, and a player must not."""
+    for precision, expected in (("auto", "eager fp32"), ("fp32", "eager fp32"), ("bf16", "eager bf16")):
+        device = DeviceConfig(kind="cpu", precision=precision)  # type: ignore[arg-type]
+        player = load_player(f"{run}:3", device=device)
+        assert player._evaluate.engine == expected  # type: ignore[attr-defined]
 
 
 def test_a_runs_folder_and_latest_stand_for_the_newest_checkpoint(run: Path) -> None:

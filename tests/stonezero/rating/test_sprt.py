@@ -77,6 +77,9 @@ def test_texts_of_tests_are_read() -> None:
         ("0,1,2", "expected ELO0,ELO1"),
         ("0,inf", "expected ELO0,ELO1"),
         ("5,5", "must be below"),
+        ("-1000000,0", "between -2000 and 2000"),
+        ("0,20000", "between -2000 and 2000"),
+        ("0,1e-300", "too near each other"),
         ("0,5,0.6,0.05", "between 0 and 0.5"),
     ],
 )

@@ -1,5 +1,6 @@
 """Anybody's function as a player."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import stonezoo
 from stonezoo.core.rng import new_streams
-from stonezoo.players import FunctionPlayer, PlayerError, choose
+from stonezoo.players import FunctionPlayer, PlayerError, choose, make_player
 
 GAME = stonezoo.load_game("rive", board_size=2)
 STATE = GAME.parse_state("X./.../.. b")  # V3: three legal cells
@@ -53,7 +54,18 @@ def test_probabilities_are_drawn_from_and_those_of_illegal_actions_are_dropped()
 
 @pytest.mark.parametrize(
     "answer",
-    [None, 5.0, "5", [0.5, 0.5], np.full(7, np.nan), np.full(7, -1.0), np.zeros(7), np.ones((1, 7)), np.ones(7, bool)],
+    [
+        None,
+        5.0,
+        "5",
+        [0.5, 0.5],
+        np.full(7, np.nan),
+        np.full(7, -1.0),
+        np.zeros(7),
+        np.ones((1, 7)),
+        np.ones(7, bool),
+        [1, [2]],
+    ],
     ids=str,
 )
 def test_any_other_answer_is_refused_with_what_was_expected(answer: Any) -> None:
@@ -68,3 +80,13 @@ def test_a_mask_that_the_function_writes_into_changes_nothing() -> None:
 
     player = FunctionPlayer(GAME, vandal, "py:me:vandal")
     assert choose(player, STATE, 0) in STATE.legal_actions
+
+
+@pytest.mark.parametrize("text", ["def act(o, m)\n", "raise RuntimeError('not today')\n"], ids=["syntax", "raises"])
+def test_a_module_that_cannot_be_imported_is_no_player(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken_agent_of_a_test.py").write_text(text)
+    with pytest.raises(PlayerError, match=r"'broken_agent_of_a_test' cannot be imported: (SyntaxError|RuntimeError): "):
+        make_player("py:broken_agent_of_a_test:act", GAME)

@@ -2,13 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import stonezoo
-from stonezoo.solve import Table, TableError
+from stonezoo.solve import Table, TableError, checked_table, known_table
 from stonezoo.solve import graph as graph_module
+from stonezoo.solve import table as table_module
 from stonezoo.solve.graph import FIRST_NODE, NUM_NODES, Builder
 from stonezoo.solve.table_file import FOLDER_VARIABLE, HEADER_BYTES, read_header
 from tests.stonezoo.solve.truth import CASES, truth_of
@@ -117,3 +119,95 @@ def test_an_interrupted_table_goes_on_from_its_file(tmp_path: Path, monkeypatch:
         other.load(tmp_path / "partial")
     with pytest.raises(TableError, match="no finished table"):
         Table.load(game, tmp_path / "partial")
+
+
+GROWN = 12  # arrays that grow while the table of the test below is found
+
+
+@pytest.mark.parametrize("stopped", range(GROWN))
+def test_an_interruption_while_arrays_grow_leaves_a_graph_to_go_on_with(
+    stopped: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = stonezoo.load_game("dara", rows=3, columns=4, stones=3)
+    whole = Table.build(game)
+    first = Builder(game, 1 << 28)
+    first.add(game.initial_state().row[None])
+    longer, refill, done = graph_module._longer, graph_module.refill, 0
+
+    def count() -> None:
+        nonlocal done
+        done += 1
+        if done == stopped + 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(graph_module, "_longer", lambda *given: (count(), longer(*given))[1])
+    monkeypatch.setattr(graph_module, "refill", lambda *given: (count(), refill(*given))[1])
+    with pytest.raises(KeyboardInterrupt):
+        first.run()
+    monkeypatch.undo()
+    first.save(tmp_path / "partial")
+    second = Builder(game, 1 << 28)
+    second.load(tmp_path / "partial")
+    for builder in (first, second):
+        found = Table.finish(builder)
+        assert len(found) == len(whole)
+        assert all(np.array_equal(*pair) for pair in zip(found.stored, whole.stored, strict=True))
+
+
+def test_a_root_is_not_lost_by_an_interruption_as_its_walk_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = stonezoo.load_game("rive", board_size=2)
+    builder = Builder(game, 1 << 28)
+    builder.add(game.initial_state().row[None])
+
+    def interrupted(*given: object) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(graph_module, "walk", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            builder.run()
+    assert len(Table.finish(builder)) == 215
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("check", lambda array: array[:-1]),
+        ("degree", lambda array: array.astype(np.int32)),
+        ("legal", lambda array: array[:, :-1]),
+        ("path", lambda array: array[:, :-1]),
+        ("rows", lambda array: array[:2]),
+        ("slots", lambda array: array[:0]),
+        ("sizes", lambda array: array * 10_000),
+    ],
+)
+def test_a_graph_whose_arrays_do_not_fit_each_other_is_refused(name: str, change: Any, tmp_path: Path) -> None:
+    game = stonezoo.load_game("rive", board_size=2)
+    builder = Builder(game, 1 << 28)
+    builder.add(game.initial_state().row[None])
+    builder.run()
+    builder.graph = builder.graph._replace(**{name: np.ascontiguousarray(change(getattr(builder.graph, name)))})
+    builder.save(tmp_path / "partial")
+    with pytest.raises(TableError, match="do not fit each other; remove it"):
+        Builder(game, 1 << 28).load(tmp_path / "partial")
+
+
+def test_a_saved_table_is_read_through_once_and_again_when_it_has_changed(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    path = table.save()
+    read: list[int] = []
+    digest_of = table_module.digest_of
+    monkeypatch.setattr(table_module, "digest_of", lambda arrays: (read.append(1), digest_of(arrays))[1])
+    for _ in range(2):
+        assert known_table(table.game) is not None
+    assert len(read) == 1
+    whole = bytearray(path.read_bytes())
+    whole[-1] ^= 1
+    path.write_bytes(whole)
+    for _ in range(2):
+        with pytest.raises(TableError, match="is damaged"):
+            known_table(table.game)
+    with pytest.raises(TableError, match="is damaged"):
+        checked_table(table.game, path)

@@ -281,6 +281,11 @@ def test_a_damaged_or_foreign_probe_set_is_refused(tmp_path: Path, table: Table)
     (tmp_path / "short.gz").write_bytes(path.read_bytes()[:100])
     with pytest.raises(ProbeError, match="cannot be read"):
         load_probes(str(tmp_path / "short.gz"))
+    torn = bytearray(path.read_bytes())
+    torn[40:] = bytes(value ^ 0x55 for value in torn[40:])
+    (tmp_path / "torn.gz").write_bytes(torn)
+    with pytest.raises(ProbeError, match="cannot be read"):
+        load_probes(str(tmp_path / "torn.gz"))
     with pytest.raises(ProbeError, match="no probe set 'resolve-99'"):
         load_probes("resolve-99")
 
@@ -350,3 +355,61 @@ def test_positions_of_another_game_are_refused(table: Table) -> None:
     assert isinstance(made, Positions)
     with pytest.raises(ValueError, match="the positions are of"):
         score("random", stonezoo.load_game("resolve", board_size=2), positions=made)
+
+
+@pytest.mark.parametrize(
+    "answer", [np.zeros(1, np.int64), np.full(7, 2.7), [[1], [2, 3]], None], ids=["short", "floats", "ragged", "none"]
+)
+def test_answers_that_are_no_integer_for_each_state_are_refused(answer: Any, table: Table) -> None:
+    class Odd:
+        name = "odd"
+
+        def act(self, states: np.ndarray, streams: np.ndarray) -> Any:
+            return np.full(len(states), 2.7) if isinstance(answer, np.ndarray) and len(answer) == 7 else answer
+
+    for measure in (
+        lambda: score(Odd(), SMALL, table=table, count=50),
+        lambda: score(Odd(), SMALL, table=table, count=3, positions="own"),
+        lambda: play_perfect(Odd(), SMALL, table, games=3),
+    ):
+        with pytest.raises(PlayerError, match="one integer for each"):
+            measure()
+
+
+def test_an_action_that_no_32_bits_hold_is_illegal(table: Table) -> None:
+    class Far:
+        name = "far"
+
+        def act(self, states: np.ndarray, streams: np.ndarray) -> np.ndarray:
+            return np.full(len(states), 2**32 + 4, np.int64)  # 4, the middle, in 32 bits
+
+    assert [seat.losses for seat in play_perfect(Far(), SMALL, table, games=3)] == [3, 3]
+    assert len(own_positions(SMALL, table, Far(), 2, 0, 0)) == 2, "the games end at once"
+
+
+def test_a_function_that_answers_a_ragged_list_is_refused(table: Table) -> None:
+    with pytest.raises(PlayerError, match="probabilities"):
+        score(lambda observation, mask: [1, [2]], SMALL, table=table, count=20)
+
+
+def test_against_perfect_play_too_the_highest_probability_is_played(table: Table) -> None:
+    everything = all_positions(SMALL, table)
+    best = {
+        SMALL.from_row(row).observation().tobytes(): int(values.argmax())
+        for row, values in zip(everything.states, everything.values, strict=True)
+    }
+
+    def hesitant(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        weights = mask.astype(float)
+        weights[best[observation.tobytes()]] += 0.1
+        return weights
+
+    assert play_perfect(hesitant, SMALL, table, games=20)[0].wins == 20
+
+
+def test_where_nothing_was_counted_json_says_null(table: Table) -> None:
+    none = random_positions(SMALL, table, 20, 0)
+    found = score("random", SMALL, positions=none.take(np.zeros(0, np.int64)))
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert told["optimal"]["share"] is None
+    assert told["uniform"] is told["uniform_everywhere"] is None

@@ -25,6 +25,7 @@ FIRST = 16  # simulations of the first measurement
 ENOUGH = 0.25  # of the time that a measurement must take for the rest to be extrapolated
 GROWTH = 8  # of the simulations at most, from one measurement to the next
 MOST = 1_000_000  # simulations; a tree takes memory
+MOST_SECONDS = 1_000_000.0  # a move
 NOT_COUNTED = ("alphabeta", "perfect", "py", "sb3")  # a number after these is no number of simulations
 
 
@@ -50,11 +51,11 @@ def calibrate(text: str, game: Game, seconds: float, seed: int = 0) -> Calibrati
     A player that counts none is returned as it is: `alphabeta:2s` has its time in its text.
 
     Raises:
-        ValueError: the time is not positive, or not even one simulation fits into it.
+        ValueError: the time is not positive or above MOST_SECONDS, or not even one simulation fits into it.
         PlayerError: (a ValueError) the text stands for no player.
     """
-    if not seconds > 0:
-        raise ValueError(f"--seconds-per-move {seconds:g}: it must be positive")
+    if not 0 < seconds <= MOST_SECONDS:
+        raise ValueError(f"--seconds-per-move {seconds:g}: it must be positive, and at most {MOST_SECONDS:,.0f}")
     parts = split_simulations(text)
     if parts is None:
         return Calibration(text, None, None)

@@ -12,7 +12,7 @@ from stonezero.arena.match import MIN_DISTINCT, evaluate
 from stonezero.arena.result import MatchResult
 from stonezero.checkpoint import Checkpoint, load_checkpoint
 from stonezero.config import Config, DeviceConfig
-from stonezero.device import prepare_device
+from stonezero.device import join_device
 from stonezero.evaluator import Evaluator
 from stonezero.networks import build_network
 from stonezero.players import NetworkPlayer, load_evaluator, locate_checkpoint, play_device
@@ -66,7 +66,7 @@ class Evaluation:
         faults = []
         for opponent, bar in required.items():
             match = self.row(opponent)
-            if match.score < bar:
+            if not match.score >= bar:  # so that a score that is no number misses it too
                 faults.append(f"against {opponent}: {match.score:.3f}, required {bar:g}")
         faults += [
             f"against {row.match.opponent}: only {row.match.distinct_games} of {row.match.games} games are distinct"
@@ -172,7 +172,7 @@ def _titled(progress: MatchProgress, title: str) -> Callable[[int, int], None]:
 def untrained_evaluator(checkpoint: Checkpoint, device: DeviceConfig) -> Evaluator:
     """A network as the checkpoint's was before its training: of the same shape, with fresh weights."""
     network = build_network(checkpoint.config.network, checkpoint.spec, seed=checkpoint.config.seed)
-    return Evaluator(network, device=prepare_device(device), precision="fp32")
+    return Evaluator(network, device=join_device(device), precision="fp32")
 
 
 def evaluate_checkpoint(
@@ -213,7 +213,7 @@ def evaluate_checkpoint(
     where = play_device(loaded) if device is None else device
     return evaluate_network(
         load_game(own_game.name, **own_game.parameters) if game is None else game,
-        load_evaluator(loaded, where),
+        load_evaluator(loaded, where, game),
         loaded.config,
         untrained=untrained_evaluator(loaded, where) if control else None,
         name=str(checkpoint),

@@ -16,7 +16,7 @@ from stonezero.players import NetworkPlayer, load_evaluator, locate_checkpoint, 
 from stonezero.players.network import Evaluate
 from stonezoo import Game, load_game
 from stonezoo.players import PerfectPlayer, Player, PlayerError, UnsolvedError, make_player
-from stonezoo.solve import Table
+from stonezoo.solve import Table, checked_table
 from stonezoo.solve.table import make_command
 from stonezoo.truth import (
     Positions,
@@ -45,7 +45,7 @@ def saved_table(game: Game) -> Table | None:
     Raises:
         TableError: it is damaged or of other rules.
     """
-    return Table.load(game) if Table.usual_path(game).exists() else None
+    return checked_table(game) if Table.usual_path(game).exists() else None
 
 
 def known_positions(game: Game, table: Table | None = None) -> Positions | None:
@@ -161,7 +161,7 @@ def exact_players(text: str, game: Game | None, num_simulations: int | None = No
     if game is None:
         game = load_game(config.game.name, **config.game.parameters)
     simulations = config.evaluation.num_simulations if num_simulations is None else num_simulations
-    evaluator = load_evaluator(loaded, play_device(loaded))
+    evaluator = load_evaluator(loaded, play_device(loaded), game)
     return game, {**network_players(game, evaluator, config.search, simulations, text)}
 
 
@@ -189,7 +189,7 @@ def exact_command(
     missed = [
         f"{truth.player}: {truth.optimal.value:.3f} of best actions, required {require:g}"
         for truth in truths
-        if require is not None and truth.player in names and truth.optimal.value < require
+        if require is not None and truth.player in names and not truth.optimal.value >= require  # nan misses it too
     ]
     if as_json:
         told = {

@@ -21,13 +21,22 @@ from stonezero.arena.contestant import Answer, Contestant, Fault, InProcess, as_
 from stonezero.player_process import serve
 from stonezero.players import pickles_are_trusted
 from stonezoo import Game
-from stonezoo.players import Player, PlayerError, make_player
+from stonezoo.players import Player, PlayerError, UnsolvedError, make_player
 
 ISOLATED_KINDS = ("py", "sb3")  # foreign code: a player's text up to the colon
 TIME_LIMIT = 60.0  # s, for one action
 START_LIMIT = 300.0  # s; a first start may wait for the compiler
 MOST_LANES = 256  # asked for at once
 STOP_LIMIT = 5.0  # s, for a process that was ended
+MOST_TIME = 1_000_000.0  # s, eleven days: the operating system waits no longer than about twice that
+
+
+def check_time_limit(time_limit: float) -> None:
+    """Raises ValueError for a number of seconds that nobody can be given for an action."""
+    if not 0 < time_limit <= MOST_TIME:
+        raise ValueError(
+            f"a time limit of {time_limit:g} s an action: it must be positive, and at most {MOST_TIME:,.0f}"
+        )
 
 
 def open_contestant(
@@ -47,7 +56,9 @@ def open_contestant(
 
     Raises:
         PlayerError: (a ValueError) the text stands for no player.
+        ValueError: the limit is not above 0 s, or above MOST_TIME.
     """
+    check_time_limit(time_limit)
     if not isinstance(what, str):
         return as_contestant(what)
     if isolate is None:
@@ -65,10 +76,9 @@ class Isolated:
 
         Raises:
             PlayerError: the text stands for no player, or the process ended before it had made it.
-            ValueError: the limit is not positive.
+            ValueError: the limit is not above 0 s, or above MOST_TIME.
         """
-        if not time_limit > 0:
-            raise ValueError(f"a time limit of {time_limit:g} s an action: it must be positive")
+        check_time_limit(time_limit)
         self.name = text
         self.time_limit = time_limit
         self._game = game
@@ -80,7 +90,11 @@ class Isolated:
             raise PlayerError(fault)
 
     def answer(self, states: NDArray[np.int32], streams: NDArray[np.int64]) -> Answer:
-        """See `Contestant`."""
+        """See `Contestant`.
+
+        Raises:
+            UnsolvedError: (a ValueError) it is a perfect player that gives up: a game that it lost would tell nothing.
+        """
         actions, faults = np.zeros(len(states), np.int64), {}
         first = 0
         while first < len(states):
@@ -118,6 +132,8 @@ class Isolated:
             kind, *content = self._connection.recv()
         except (EOFError, OSError):
             return Fault("crash", self._epitaph())
+        if kind == "unsolved":
+            raise UnsolvedError(content[0])
         if kind == "error":
             return Fault("crash", plain_line(content[0]))
         actions[:], streams[:] = content

@@ -11,6 +11,7 @@ from stonezero.arena.report import fault_lines
 from stonezero.arena.result import MatchResult, Tally
 from stonezero.arena.sheet import Sheet
 from stonezero.arena.tournament import TournamentResult
+from stonezero.rating import elo_difference
 from stonezero.run import write_atomic
 from stonezoo.record import Record, write_record
 
@@ -29,8 +30,8 @@ def match_sheet(match: MatchResult) -> Sheet:
         return [name, str(tally.wins), str(tally.draws), str(tally.losses), f"{tally.score:.3f}", *more]
 
     everything = Tally(match.wins, match.draws, match.losses)
-    elo = match.elo
-    doubt = f"{match.low:.3f}–{match.high:.3f}", f"{_elo(elo.difference)} [{_elo(elo.low)}, {_elo(elo.high)}]"
+    difference, low, high = (_elo(elo_difference(score)) for score in (match.score, match.low, match.high))
+    doubt = f"{match.low:.3f}–{match.high:.3f}", f"{difference} [{low}, {high}]"
     return Sheet(
         f"{match.player} against {match.opponent}, {describe_game(match.game, match.parameters)}",
         ["", "won", "drawn", "lost", "score", "95% interval", "Elo"],
@@ -126,8 +127,10 @@ def write_records(path: str | Path, records: Iterable[Record]) -> None:
     write_atomic(path, text.getvalue())
 
 
-def _elo(value: float | None) -> str:
-    return "∞" if value is None or not math.isfinite(value) else f"{round(value):+d}"
+def _elo(value: float) -> str:
+    if math.isfinite(value):
+        return f"{round(value):+d}"
+    return "-∞" if value < 0 else "+∞"
 
 
 def _cost(seconds: float, actions: int) -> str:

@@ -29,7 +29,7 @@ LONGER = 8  # actions by which openings are lengthened at most where there are t
 
 
 class OpeningsError(ValueError):
-    """There are fewer different openings than asked for; the message says how many were found."""
+    """There are no such openings, or fewer different ones than asked for; the message says how many were found."""
 
 
 class LopsidedOpeningsError(OpeningsError):
@@ -162,10 +162,15 @@ def read_openings(path: str | Path, game: Game, count: int | None = None) -> Ope
         count: how many to take; None: all.
 
     Raises:
-        OpeningsError: there are fewer than `count`, or two are alike or symmetric, or one is over or of another game.
+        OpeningsError: the file cannot be read, or there are fewer than `count`, or two are alike or symmetric, or one
+            is over or of another game.
         ValueError: a position or a record cannot be read.
     """
-    text = Path(path).read_text(encoding="utf-8")
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise OpeningsError(f"{path} cannot be read as a file of openings: {reason}") from error
     first = next((line for line in text.splitlines() if line.strip()), "")
     records = read_records(text.splitlines()) if first.startswith("game:") else _positions(text, game)
     states, actions, starts = [], [], []

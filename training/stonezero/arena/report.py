@@ -174,6 +174,9 @@ def evaluate_command(
     except (ValueError, FileNotFoundError) as error:
         print(f"stonezero evaluate: {error}", file=sys.stderr)
         return EXIT_WRONG
+    # Players have their names as they call themselves: alphabeta:1.0s is alphabeta:1s.
+    names = [row.match.opponent for row in evaluation.rows if row.kind == "search"]
+    required = {name: required[text] for name, text in zip(names, texts, strict=True) if text in required}
     missed = evaluation.missed(required)
     if as_json:
         print(json.dumps({**evaluation.to_dict(), "required": required, "missed": missed}, indent=2))

@@ -1,6 +1,7 @@
 """The folder of a tournament: what was planned, the openings, and every finished pair of games.
 
-    tournament.json        the plan and the openings; it is written first and never changes
+    tournament.json        the plan, the openings, and the checkpoints that names of runs stood for; it is written first
+                           and never changes
     pairs/0-1/000017.json  pairs of players 0 and 1 that ended together, named after the first of them
     lock                   held while a process plays in the folder
 
@@ -62,23 +63,32 @@ class Share:
 class TournamentFolder:
     """A tournament's folder, open for playing."""
 
-    def __init__(self, path: Path, openings: Openings) -> None:
+    def __init__(self, path: Path, openings: Openings, played: Mapping[str, str]) -> None:
         self.path = path
         self.openings = openings
+        self.played = played  # the texts of players that stood for something that may change, and what they stand for
 
     @classmethod
     @contextmanager
     def open(
-        cls, path: str | Path, plan: Mapping[str, Any], game: Game, choose: Callable[[], Openings]
+        cls,
+        path: str | Path,
+        plan: Mapping[str, Any],
+        game: Game,
+        choose: Callable[[], Openings],
+        pin: Callable[[], Mapping[str, str]] = dict,
     ) -> Iterator[TournamentFolder]:
         """Makes the folder of a plan, or opens the one that is there; nobody else plays in it meanwhile.
 
-        `choose` is called for the openings of a new tournament.
+        `choose` is called for the openings of a new tournament, `pin` for the texts by which players are to be made
+        whose own texts may stand for something else later.
 
         Raises:
             TournamentError: the folder holds something else, another plan or other rules, or is in use.
         """
         path = Path(path)
+        if path.exists() and not path.is_dir():
+            raise TournamentError(f"{path} is a file, and a tournament has a folder: name another")
         if path.exists() and not (path / PLAN).exists() and any(item.name != LOCK for item in path.iterdir()):
             raise TournamentError(f"{path} is not empty and holds no tournament: name a new folder")
         if (path / PLAN).exists():
@@ -88,9 +98,9 @@ class TournamentFolder:
             with FileLock(path / LOCK, timeout=0):
                 clean_folder(path)
                 if not (path / PLAN).exists():
-                    write_atomic(path / PLAN, json.dumps(_describe(plan, game, choose()), indent=1))
+                    write_atomic(path / PLAN, json.dumps(_describe(plan, game, choose(), pin()), indent=1))
                 stored = _check_plan(path, plan, game)
-                yield cls(path, _read_openings(stored["openings"], game))
+                yield cls(path, _read_openings(stored["openings"], game), stored.get("played", {}))
         except Timeout:
             raise TournamentError(f"another process plays in {path}: wait for it, or end it") from None
 
@@ -139,11 +149,12 @@ class TournamentFolder:
         return self.path / PAIRS / f"{meeting[0]}-{meeting[1]}"
 
 
-def _describe(plan: Mapping[str, Any], game: Game, openings: Openings) -> dict[str, Any]:
+def _describe(plan: Mapping[str, Any], game: Game, openings: Openings, played: Mapping[str, str]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "rules_id": game.rules_id,
         "plan": dict(plan),
+        "played": dict(played),
         "openings": {
             "plan": asdict(openings.plan),
             "actions": [list(actions) for actions in openings.actions],

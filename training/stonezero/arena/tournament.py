@@ -14,14 +14,16 @@ import numpy as np
 
 from stonezero.arena.balance import Balance
 from stonezero.arena.contestant import Contestant
-from stonezero.arena.isolation import TIME_LIMIT, open_contestant
+from stonezero.arena.isolation import TIME_LIMIT, check_time_limit, open_contestant
 from stonezero.arena.lockstep import CONCURRENT, Lockstep
 from stonezero.arena.match import OPENING_ACTIONS, STREAM_SPAWN, check_distinct, check_games
 from stonezero.arena.openings import Openings, find_openings, read_openings
 from stonezero.arena.result import MatchResult
 from stonezero.arena.storage import Share, TournamentFolder
+from stonezero.players import NetworkPlayer, locate_checkpoint
 from stonezero.rating import Meeting, Ratings, rate
 from stonezoo import Game, load_game
+from stonezoo.players import make_player
 
 FORMAT = "stonezero/tournament@1"
 TournamentProgress: TypeAlias = Callable[[str, int, int], None]  # what is under way, games finished, games in all
@@ -48,6 +50,9 @@ class TournamentPlan:
     def __post_init__(self) -> None:
         """Raises ValueError for what cannot be played."""
         check_games(self.games)
+        check_time_limit(self.time_limit)
+        if self.opening_actions < 0:
+            raise ValueError(f"opening_actions={self.opening_actions} must not be negative")
         if len(self.players) < 2:
             raise ValueError(f"{len(self.players)} player: a tournament has two or more")
         if twice := sorted({name for name in self.players if self.players.count(name) > 1}):
@@ -147,7 +152,7 @@ def run_tournament(
 
     Every finished pair of games is written whole at once. After a kill at any time the same call goes on: no finished
     pair is lost, and none is counted twice. Games depend on the plan alone, so that the result is the same (for players
-    that a seed fixes).
+    that a seed fixes). A run's folder stands for the checkpoint that was its newest when the tournament began.
 
     Args:
         plan: what to play.
@@ -162,7 +167,9 @@ def run_tournament(
         RepeatedGamesError: fewer than 95% of the games of a meeting are distinct; they stay in the folder.
     """
     game = load_game(plan.game, **plan.parameters)
-    with TournamentFolder.open(folder, plan.to_dict(), game, lambda: _choose(plan, game, progress)) as store:
+    with TournamentFolder.open(
+        folder, plan.to_dict(), game, lambda: _choose(plan, game, progress), lambda: pin_players(plan.players, game)
+    ) as store:
         openings = store.openings
         shares = {meeting: store.read(meeting) for meeting in plan.meetings}
         done = sum(len(share.results) for shared in shares.values() for share in shared)
@@ -180,6 +187,29 @@ def run_tournament(
         if progress is not None:
             progress("rating", total, total)
         return TournamentResult(plan, game.rules_id, matches, rate_matches(plan, matches, anchor))
+
+
+def pin_players(texts: Sequence[str], game: Game) -> dict[str, str]:
+    """Texts that name the checkpoint, for those of `texts` that name a run's folder and so its newest checkpoint.
+
+    Raises:
+        ValueError: the checkpoint cannot be used.
+    """
+    pinned = {}
+    for text in texts:
+        before, colon, after = text.rpartition(":")
+        for name, rest in ((text, ""), (before, colon + after)):
+            try:
+                found = locate_checkpoint(name) if name else None
+            except FileNotFoundError:
+                continue
+            folder = Path(name).expanduser()
+            moves = found is not None and found != folder and folder.parent in found.parents and found.exists()
+            # A text such as `random` is no folder's name, though a folder may be called so.
+            if moves and isinstance(make_player(text, game), NetworkPlayer):
+                pinned[text] = f"{found}{rest}"
+            break
+    return pinned
 
 
 def rate_matches(plan: TournamentPlan, matches: Sequence[MatchResult], anchor: str | None = None) -> Ratings:
@@ -225,8 +255,9 @@ def _play(
     if missing:
         for number in meeting:
             if number not in contestants:
+                text = plan.players[number]
                 contestants[number] = open_contestant(
-                    plan.players[number], game, time_limit=plan.time_limit, isolate=plan.isolate
+                    store.played.get(text, text), game, time_limit=plan.time_limit, isolate=plan.isolate
                 )
         lockstep = Lockstep(
             game,
@@ -270,4 +301,5 @@ def _match(
         seconds=sum(share.seconds for share in shares),
         contestant_seconds=[sum(share.contestant_seconds[side] for share in shares) for side in (0, 1)],
         contestant_actions=[sum(share.contestant_actions[side] for share in shares) for side in (0, 1)],
+        seconds_per_move=plan.seconds_per_move,
     )

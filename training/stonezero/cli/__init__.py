@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from stonezero.cli import bench, check_network, evaluate, match, pack, tournament, train, train_sb3
-from stonezero.cli.command import BAD_INPUT, INTERRUPTED, Command, trusting
+from stonezero.cli.command import BAD_INPUT, INTERRUPTED, Command, split_settings, trusting
 
 COMMANDS: tuple[Command, ...] = (
     train.TRAIN,
@@ -56,21 +56,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         on stderr says why), 130 when interrupted.
     """
     try:
-        chosen, rest = build_parser().parse_known_args(arguments)
+        words, settings = split_settings(sys.argv[1:] if arguments is None else arguments)
+        chosen, rest = build_parser().parse_known_args(words)
     except SystemExit as stop:  # --help, or an error that argparse has printed
         return stop.code if isinstance(stop.code, int) else BAD_INPUT
     from stonezero.run import RunError
 
     try:
         with trusting(chosen):
-            code: int = chosen.run(chosen, rest)
+            code: int = chosen.run(chosen, [*settings, *rest])
         return code
-    except (ValueError, RunError, FileNotFoundError) as error:
+    except (ValueError, RunError, OSError, MemoryError, OverflowError, FloatingPointError) as error:
         # ConfigError, CheckpointError, ReplayError and PlayerError are ValueErrors. Anything else is a fault of ours.
-        print(f"{chosen.prog}: error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"{chosen.prog}: error: {_one_line(error)}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _one_line(error: Exception) -> str:
+    """What an error says, on one line: of files their name first, and of numbers that are too large that they are."""
+    said = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        return ": ".join(map(str, filter(None, (error.filename, error.strerror))))
+    if isinstance(error, MemoryError):
+        return f"not enough memory{said and f': {said}'}; ask for less, such as smaller sizes or fewer simulations"
+    if isinstance(error, ArithmeticError):
+        return f"a number that was given is too large or too small to compute with: {said or type(error).__name__}"
+    return said or type(error).__name__
 
 
 __all__ = ["COMMANDS", "Command", "build_parser", "main"]

@@ -12,7 +12,7 @@ DEFAULT_SECONDS = 30.0
 DESCRIPTION = """\
 measure the parts of a run at the sizes of a config, and print where its time would go:
 
-  network alone            positions a second, in batches of selfplay.num_games
+  network alone            positions a second, in batches of a group's games: selfplay.num_games / groups
   search without network   simulations a second when the network costs nothing: what the search itself takes
   search with network      simulations a second, and what share of the network's own speed its calls reach
                            (their batches are smaller where games end or only one action is legal)

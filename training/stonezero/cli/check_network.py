@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from stonezero.cli.command import Command, add_game, chosen_game
+from stonezero.cli.command import Command, add_game, check_number, chosen_game
 
 if TYPE_CHECKING:
     from stonezero.networks import ContractReport
@@ -52,6 +52,7 @@ def _run(chosen: argparse.Namespace, rest: list[str]) -> int:
     from stonezoo.cli.command import read_settings
     from stonezoo.state import load_game
 
+    check_number("--seed", chosen.seed)
     game = chosen_game(chosen)
     own = {"game": {"name": chosen.game}, "network": chosen.network}
     config = parse_config(own, rest, source="check-network")

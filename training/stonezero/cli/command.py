@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +14,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stonezero.arena import Balance
+    from stonezero.config import DeviceConfig, NetworkConfig
     from stonezoo import Game
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes; 128 + SIGINT, as shells count
 RUNS = Path("runs")
 DEFAULT_GAME = "rive"
+SETTINGS_HELP = """\
+Any field of the config is set by --set.some.field value, before or after CONFIG:
+  stonezero {command} {config} --set.loop.iterations 3 --set.seed 1"""
 RUN_DIR_HELP = "the run's folder, new or empty (default: a new one in runs/)"
 
 
@@ -33,6 +38,34 @@ class Command:
     configure: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, list[str]], int]
     description: str | None = None  # of --help; None: the summary
+
+
+def split_settings(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Words of a command line without `--set.some.field value` or `--set.some.field=value`, and these, in order.
+
+    So a setting may stand before a config too, whose name argparse would take its value for.
+    """
+    others: list[str] = []
+    settings: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--set."):
+            others.append(word)
+            continue
+        settings.append(word)
+        if "=" not in word and rest and not rest[0].startswith("--"):
+            settings.append(rest.pop(0))
+    return others, settings
+
+
+def try_network(device: DeviceConfig, network: NetworkConfig, game: Game, seed: int) -> None:
+    """ValueError for a device that is not here or a network that cannot be built, before a run's folder is made."""
+    from stonezero.device import find_device
+    from stonezero.networks import NetworkSpec, build_network
+
+    find_device(device)
+    build_network(network, NetworkSpec.from_game(game), seed=seed)
 
 
 def refuse(rest: Sequence[str], remedy: str) -> None:
@@ -80,6 +113,12 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
         help="read the files of players sb3:PATH. They hold pickled Python objects: whoever made such a file decides "
         "what runs on this machine when it is read, so say it only of files whose maker you trust",
     )
+
+
+def check_number(option: str, value: float | None, low: int = 0) -> None:
+    """Raises ValueError when an option's number is below `low`."""
+    if value is not None and value < low:
+        raise ValueError(f"{option} {value:g}: must be {low} or more")
 
 
 @contextmanager
@@ -195,3 +234,26 @@ def check_writable(*paths: Path | None) -> None:
     for path in paths:
         if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
             raise ValueError(f"{path} cannot be written: it must be a file in a folder that exists")
+        if path is not None:
+            _try_to_write(path.absolute().parent, path)
+
+
+def check_writable_folder(path: Path) -> None:
+    """Raises ValueError when nothing can be written into a folder, which need not be there yet."""
+    there = path.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise ValueError(f"{path} cannot be written: {there} is a file")
+    _try_to_write(there, path)
+
+
+def _try_to_write(folder: Path, path: Path) -> None:
+    from stonezero.run import TEMPORARY_PREFIX
+
+    trial = folder / f"{TEMPORARY_PREFIX}{path.name}-{secrets.token_hex(8)}"
+    try:
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stonezero.cli.command import Command, add_trust, chosen_game, refuse
+from stonezero.cli.command import Command, add_trust, check_number, chosen_game, refuse
 
 
 def _configure(command: argparse.ArgumentParser) -> None:
@@ -46,6 +46,9 @@ def _evaluate(chosen: argparse.Namespace, rest: list[str]) -> int:
     from stonezero.loop.report import new_console
 
     refuse(rest, "see --help")
+    check_number("--simulations", chosen.simulations)
+    check_number("--seed", chosen.seed)
+    check_number("--opening-actions", chosen.opening_actions)
     if chosen.parameter and chosen.game is None:
         raise ValueError(f"--parameter {chosen.parameter[0]}: name the game too, as in --game rive")
     if chosen.exact:
@@ -74,6 +77,8 @@ def _exact(chosen: argparse.Namespace) -> int:
         require = None if chosen.require is None else float(chosen.require)
     except ValueError:
         raise ValueError(f"--require {chosen.require}: with --exact it is one share, such as 0.97") from None
+    if require is not None and not 0 <= require <= 1:
+        raise ValueError(f"--require {chosen.require}: a share is a number from 0 to 1")
     return exact_command(
         chosen.checkpoint,
         None if chosen.game is None else chosen_game(chosen),

@@ -10,7 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stonezero.cli.command import Command, add_arena, check_writable, chosen_balance, players_game, refuse
+from stonezero.cli.command import (
+    Command,
+    add_arena,
+    check_number,
+    check_writable,
+    chosen_balance,
+    players_game,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from stonezero.arena import MatchResult
@@ -67,14 +75,17 @@ def _match(chosen: argparse.Namespace, rest: list[str]) -> int:
     refuse(rest, "see --help")
     if chosen.require is not None and not 0 <= chosen.require <= 1:
         raise ValueError(f"--require {chosen.require:g}: a score is a number from 0 to 1")
+    check_number("--seed", chosen.seed)
+    check_number("--opening-actions", chosen.opening_actions)
     check_writable(chosen.records, chosen.markdown)
     try:
         result = _play(chosen)
     except RepeatedGamesError as error:
         _write(chosen, error.result)
         raise
+    _show(chosen, result)  # first: what hours have found out is not lost when a file cannot be written
+    sys.stdout.flush()
     _write(chosen, result)
-    _show(chosen, result)
     if chosen.require is not None and result.score < chosen.require:
         print(f"missed: {result.player} scored {result.score:.3f}, required {chosen.require:g}", file=sys.stderr)
         return MISSED

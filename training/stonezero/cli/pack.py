@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 
@@ -29,8 +30,8 @@ def _run(chosen: argparse.Namespace, rest: list[str]) -> int:
     from stonezero.pack import pack_run
 
     refuse(rest, "a run is packed with its own config")
-    if not chosen.max_mb > 0:
-        raise ValueError(f"--max-mb {chosen.max_mb:g}: must be above 0")
+    if not 0 < chosen.max_mb < math.inf:
+        raise ValueError(f"--max-mb {chosen.max_mb:g}: must be a number above 0, such as {DEFAULT_MB:g}")
     check_writable(chosen.output)
     packed = pack_run(chosen.run_dir, chosen.output, round(chosen.max_mb * 1e6))
     if chosen.json:

@@ -9,7 +9,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stonezero.cli.command import INTERRUPTED, Command, add_arena, chosen_balance, players_game, refuse
+from stonezero.cli.command import (
+    INTERRUPTED,
+    Command,
+    add_arena,
+    check_number,
+    check_writable_folder,
+    chosen_balance,
+    players_game,
+    refuse,
+)
 
 if TYPE_CHECKING:
     from stonezero.arena.tournament import TournamentPlan, TournamentResult
@@ -51,6 +60,9 @@ def _tournament(chosen: argparse.Namespace, rest: list[str]) -> int:
     from stonezero.arena.tournament import run_tournament
 
     refuse(rest, "see --help")
+    check_number("--seed", chosen.seed)
+    check_number("--opening-actions", chosen.opening_actions)
+    check_writable_folder(chosen.output)
     plan = _plan(chosen)
     try:
         with progress_bar(Console(stderr=True)) as progress:
@@ -58,8 +70,11 @@ def _tournament(chosen: argparse.Namespace, rest: list[str]) -> int:
     except KeyboardInterrupt:
         print(f"stopped; the same command goes on in {chosen.output}", file=sys.stderr)
         return INTERRUPTED
+    _show(chosen, result)  # first: a folder that cannot be written any more hides no result
+    sys.stdout.flush()
     _write(chosen.output, result)
-    _show(chosen, result)
+    if not chosen.json:
+        print(f"{chosen.output}: {RESULT}, {REPORT}, {GAMES}")
     return 0
 
 
@@ -69,9 +84,9 @@ def _plan(chosen: argparse.Namespace) -> TournamentPlan:
     from stonezero.arena.tournament import TournamentPlan
 
     asked = list(chosen.players)
-    game, balance = players_game(chosen, asked), chosen_balance(chosen)
     if chosen.gauntlet is not None and chosen.gauntlet not in asked:
         asked.insert(0, chosen.gauntlet)
+    game, balance = players_game(chosen, asked), chosen_balance(chosen)
     players, gauntlet, anchor = asked, chosen.gauntlet, chosen.anchor
     if chosen.seconds_per_move is not None:
         stored = TournamentFolder.stored_plan(chosen.output) or {}
@@ -125,7 +140,6 @@ def _show(chosen: argparse.Namespace, result: TournamentResult) -> None:
         cross_sheet(result).show(console)
     for note in tournament_notes(result):
         console.print(note, highlight=False, markup=False, soft_wrap=True)
-    console.print(f"{chosen.output}: {RESULT}, {REPORT}, {GAMES}", highlight=False, markup=False, soft_wrap=True)
 
 
 COMMAND = Command(

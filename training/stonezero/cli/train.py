@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stonezero.cli import train_sb3
-from stonezero.cli.command import RUN_DIR_HELP, Command, add_trust, interruptible, new_run_path, refuse
+from stonezero.cli.command import (
+    RUN_DIR_HELP,
+    SETTINGS_HELP,
+    Command,
+    add_trust,
+    interruptible,
+    new_run_path,
+    refuse,
+    try_network,
+)
 
 if TYPE_CHECKING:
     from stonezero.config import Config
@@ -29,9 +38,11 @@ def _configure_train(parser: argparse.ArgumentParser) -> None:
         "be of another size",
     )
     add_trust(parser)
+    parser.epilog = SETTINGS_HELP.format(command="train", config="rive/smoke")
 
 
 def _configure_quickstart(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "Any field of the config is set by --set.some.field value, as in --set.seed 1."
     parser.set_defaults(config=QUICKSTART_CONFIG, start_from=None)
     parser.add_argument("--run-dir", type=Path, help=RUN_DIR_HELP)
 
@@ -55,11 +66,25 @@ def _train(chosen: argparse.Namespace, rest: list[str]) -> int:
         game = load_game(config.game.name, **config.game.parameters)
     except ValueError as error:
         raise ConfigError(f"{chosen.config}: game: {error}") from error
+    try_network(config.device, config.network, game, config.seed)
+    _try_opponents(config, game)
     extra = {}
     if chosen.start_from or config.start_from:
         config, extra["started_from"] = _start(config, chosen.start_from, game)
     path = chosen.run_dir or new_run_path(config.game.name, chosen.config)
     return _work(RunFolder.create(path, config, game.rules_id, **extra))
+
+
+def _try_opponents(config: Config, game: Game) -> None:
+    """ConfigError for an opponent that does not exist, before hours of training are spent on the way to it."""
+    from stonezero.arena import open_contestant
+    from stonezero.config import ConfigError
+
+    for text in config.evaluation.opponents:
+        try:
+            open_contestant(text, game).close()
+        except (ValueError, OSError) as error:
+            raise ConfigError(f"evaluation.opponents: {error}") from error
 
 
 def _start(config: Config, start_from: str | None, game: Game) -> tuple[Config, dict[str, Any]]:

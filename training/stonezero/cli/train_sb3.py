@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stonezero.cli.command import RUN_DIR_HELP, Command, add_trust, interruptible, new_run_path
+from stonezero.cli.command import (
+    RUN_DIR_HELP,
+    SETTINGS_HELP,
+    Command,
+    add_trust,
+    interruptible,
+    new_run_path,
+    try_network,
+)
 
 CONFIG = "rive/sb3"
 
@@ -15,6 +23,7 @@ def _configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", help=f"a path, or the name of one that ships, such as {CONFIG}")
     parser.add_argument("--run-dir", type=Path, help=RUN_DIR_HELP)
     add_trust(parser)
+    parser.epilog = SETTINGS_HELP.format(command="train-sb3", config=CONFIG)
 
 
 def _train(chosen: argparse.Namespace, rest: list[str]) -> int:
@@ -28,6 +37,7 @@ def _train(chosen: argparse.Namespace, rest: list[str]) -> int:
         game = load_game(config.game.name, **config.game.parameters)
     except ValueError as error:
         raise ConfigError(f"{chosen.config}: game: {error}") from error
+    try_network(config.device, config.network, game, config.seed)
     sb3.check_players(config, game)
     path = chosen.run_dir or new_run_path(config.game.name, chosen.config)
     run = sb3.Sb3RunFolder.create(path, config, game.rules_id)

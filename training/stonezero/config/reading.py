@@ -213,6 +213,8 @@ def _check_keys(cls: type, tree: dict[str, Any], source: str, prefix: str) -> No
                 raise ConfigError(f"{source}: {prefix}{key}: missing")
         elif isinstance(tree[key], str) and typing.get_origin(hints[key]) is tuple:
             tree[key] = [part.strip() for part in tree[key].split(",") if part.strip()]
+        elif tree[key] is None and typing.get_origin(hints[key]) is tuple:
+            raise ConfigError(f"{source}: {prefix}{key}: expected a list of text, got null")
         elif isinstance(tree[key], str) and hints[key] is bool:
             # jsonargparse would take "yes"; YAML has read every real bool already.
             raise ConfigError(f"{source}: {prefix}{key}: expected true or false, got {tree[key]!r}")
@@ -290,6 +292,8 @@ def _check_together(config: Config, source: str) -> None:
             f"{source}: replay.capacity: must be at least replay.min_rows ({config.replay.min_rows}), "
             f"got {config.replay.capacity}"
         )
+    if not config.evaluation.opponents:
+        raise ConfigError(f"{source}: evaluation.opponents: name at least one player, such as random")
     if config.network.module is not None and not re.fullmatch(r"[\w.]+:\w+", config.network.module):
         raise ConfigError(f"{source}: network.module: expected module:Class, got {config.network.module!r}")
     for key in ("games", "games_while_training"):

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from stonezero.evaluator.choice import Choice, EngineSetting, PrecisionSetting, build_engines
 from stonezero.evaluator.engines import EagerEngine, Engine, Floats, Precision, label
 from stonezero.evaluator.measure import MINIMUM_GAIN, Say, exact_enough, measure
+from stonezero.evaluator.positions import Probe
 
 
 class UniformEvaluator:
@@ -56,7 +57,7 @@ class Evaluator:
         engine: EngineSetting = "auto",
         chunk_size: int = 1_024,
         version: int = 0,
-        probe: Floats | None = None,
+        probe: Probe | Floats | None = None,
     ) -> None:
         """Copy `network`; with `probe` see `choose`, until then it is eager, and fp32 unless bf16 is asked for.
 
@@ -67,14 +68,14 @@ class Evaluator:
             engine: deterministic runs say eager.
             chunk_size: positions in one call of the network; larger batches are split.
             version: of the weights, such as the learner's steps.
-            probe: float32 [N, H, W, C], positions to measure with, as many as calls will have.
+            probe: positions to measure and compare with, or observations float32 [N, H, W, C] alone.
 
         Raises EngineError (a ValueError) when the engine that was asked for cannot be had.
         """
         self.device = torch.device(device)
         self.chunk_size = chunk_size
         self._settings: tuple[EngineSetting, PrecisionSetting] = (engine, precision)
-        self._probe: Floats | None = None
+        self._probe: Probe | None = None
         self._reference = EagerEngine(network, self.device, "fp32")
         first: Precision = "bf16" if precision == "bf16" else "fp32"
         self._ranking: list[Engine] = [
@@ -123,7 +124,13 @@ class Evaluator:
         return np.concatenate([logits for logits, _ in chunks]), np.concatenate([value for _, value in chunks])
 
     def choose(
-        self, probe: Floats, *, recorded: Choice | None = None, minutes: float | None = None, say: Say | None = None
+        self,
+        probe: Probe | Floats,
+        *,
+        batch_size: int | None = None,
+        recorded: Choice | None = None,
+        minutes: float | None = None,
+        say: Say | None = None,
     ) -> None:
         """Find the best way to compute on this machine; no other thread may call `choose` or `load_weights` meanwhile.
 
@@ -131,7 +138,8 @@ class Evaluator:
         The present choice (`recorded`, or eager fp32) stays unless another is `MINIMUM_GAIN` times as fast.
 
         Args:
-            probe: float32 [N, H, W, C], positions to measure and compare with, as many as calls will have.
+            probe: positions to measure and compare with, or observations float32 [N, H, W, C] alone.
+            batch_size: positions in a call of the measurement, as many as calls will have; by default all of the probe.
             recorded: what was chosen when the run began.
             minutes: how long the evaluator will be used, where that is known; see `COMPILE_MINUTES`.
             say: told of slow steps and of a change of choice.
@@ -140,11 +148,13 @@ class Evaluator:
         """
         engine, precision = self._settings
         say = say or (lambda _: None)
+        probe = Probe.of(probe)
+        batch = probe.observations[:batch_size]
         engines, self._left_out = build_engines(
             self._reference,
             engine=engine,
             precision=precision,
-            example=probe,
+            example=batch,
             recorded=recorded,
             minutes=minutes,
             say=say,
@@ -152,26 +162,26 @@ class Evaluator:
         speeds: dict[str, float] = {}
         if len(engines) > 1:
             say(f"measuring {len(engines)} ways to evaluate the network, a few seconds")
-            speeds = measure(engines, probe)
+            speeds = measure(engines, batch)
         self._probe = probe
         allowed = {label(one): one for one in engines if self._exact_enough(one, self._reference)}
         if not allowed:
             say(f"{label(engines[0])} is not within the tolerance of eager fp32, which is used instead")
             allowed = {label(self._reference): self._reference}
         present = recorded.label if recorded is not None else label(engines[0])
-        if recorded is not None and present not in speeds and len(engines) > 1:
+        if recorded is not None and present not in speeds and present not in allowed and len(engines) > 1:
             say(f"this run was played in {present}, which cannot be had here")
         best = max(allowed, key=lambda name: speeds.get(name, 0.0))
         if present not in allowed:
             chosen = best
-        else:
-            chosen = best if speeds and speeds[best] >= MINIMUM_GAIN * speeds[present] else present
+        else:  # eager fp32 that only serves in place of what was asked for is not measured
+            chosen = best if speeds.get(best, 0.0) >= MINIMUM_GAIN * speeds.get(present, np.inf) else present
         if recorded is not None and chosen != present and present in speeds:
             gain = f"{speeds[chosen] / speeds[present]:.1f} times as fast"
             say(f"the network is evaluated in {chosen} from now on, no longer in {present}: {gain}")
         rest = sorted((one for one in engines if label(one) != chosen), key=lambda one: -speeds.get(label(one), 0.0))
         self._ranking = [allowed[chosen], *rest]
-        self.choice = Choice(allowed[chosen].kind, allowed[chosen].precision, len(probe) if speeds else 0, speeds)
+        self.choice = Choice(allowed[chosen].kind, allowed[chosen].precision, len(batch) if speeds else 0, speeds)
         self._present = _Present(allowed[chosen], self.version)
 
     def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
@@ -202,8 +212,12 @@ class Evaluator:
         return f"{self.engine} ({'; '.join(notes)})" if notes else self.engine
 
     def _exact_enough(self, engine: Engine, reference: EagerEngine) -> bool:
-        """Whether it may be used; what was asked for by its precision is not judged against another's."""
-        asked_for = engine.precision == "bf16" and self._settings[1] == "bf16"
-        if engine is reference or asked_for or self._probe is None:
+        """Whether it may be used. Where bf16 was asked for, its coarseness was too: eager bf16 is the measure then."""
+        measure_of: Engine = reference
+        if engine.precision == "bf16" and self._settings[1] == "bf16":
+            if engine.kind == "eager":
+                return True
+            measure_of = EagerEngine(reference.network, self.device, "bf16")
+        if engine is reference or self._probe is None:
             return True
-        return exact_enough(reference, engine, self._probe)
+        return exact_enough(measure_of, engine, self._probe)

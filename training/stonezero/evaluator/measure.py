@@ -5,13 +5,17 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stonezero.evaluator.engines import Engine, Floats, label
+from stonezero.evaluator.positions import Probe
 
 TOLERANCES = {"fp32": 1e-3, "bf16": 0.05}
-"""An engine of this precision serves only while every probability and value on the probe is so close to eager fp32."""
+"""An engine of this precision serves only while every probability of a legal action and every value on the probe is so
+close to eager fp32."""
 
 MINIMUM_GAIN = 1.1
 """Another engine than the present one is taken only when it is so many times as fast: less may be noise."""
@@ -60,25 +64,33 @@ def _seconds(engine: Engine, rows: Floats, repeats: int = 1, warm: bool = True) 
     return max(1e-9, (time.perf_counter() - start) / repeats)
 
 
-def difference(reference: Engine, other: Engine, observations: Floats) -> float:
-    """The largest difference of any probability or value between two engines on the observations [N, H, W, C]."""
+def difference(reference: Engine, other: Engine, probe: Probe | Floats) -> float:
+    """The largest difference of any legal action's probability, or of any value, between two engines on a probe.
+
+    Logits of illegal actions are never trained and may hold any share of an unmasked softmax: they do not count.
+    """
+    observations, mask = Probe.of(probe)
     exact_logits, exact_value = reference(observations)
     logits, value = other(observations)
-    gaps = (_softmax(exact_logits) - _softmax(logits), exact_value - value)
+    gaps = (_softmax(exact_logits, mask) - _softmax(logits, mask), exact_value - value)
     worst = float(np.max([np.abs(gap).max() for gap in gaps]))
     return float("inf") if np.isnan(worst) else worst  # NaN is never exact enough
 
 
-def exact_enough(reference: Engine, other: Engine, probe: Floats) -> bool:
+def exact_enough(reference: Engine, other: Engine, probe: Probe | Floats) -> bool:
     """Whether an engine keeps its precision's tolerance, on an odd number of the probe's positions.
 
     Odd, so that what an engine does with batches of a size of their own is checked too.
     """
-    odd = probe[: len(probe) - 1 + len(probe) % 2]
-    return difference(reference, other, odd) <= TOLERANCES[other.precision]
+    observations, mask = Probe.of(probe)
+    odd = len(observations) - 1 + len(observations) % 2
+    part = Probe(observations[:odd], None if mask is None else mask[:odd])
+    return difference(reference, other, part) <= TOLERANCES[other.precision]
 
 
-def _softmax(logits: Floats) -> Floats:
+def _softmax(logits: Floats, mask: NDArray[Any] | None) -> Floats:
+    if mask is not None:
+        logits = np.where(mask, logits, -np.inf)
     powers = np.exp(logits - logits.max(1, keepdims=True))
     probabilities: Floats = powers / powers.sum(1, keepdims=True)
     return probabilities

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from stonezero.evaluator.engines import Floats
 from stonezoo.core.game import ONGOING, OUTCOME
 from stonezoo.core.rng import new_streams
-from stonezoo.kernels.batch import observe_batch, reset_batch, step_batch
+from stonezoo.kernels.batch import mask_batch, observe_batch, reset_batch, step_batch
 from stonezoo.kernels.choose import random_batch
 from stonezoo.state import Game
 
 LONGEST_GAME = 400  # random actions from which the depths of the positions are drawn, at most
 PROBE_SIZE = 256
+
+
+class Probe(NamedTuple):
+    """Positions to compare ways of computing with."""
+
+    observations: Floats  # [N, H, W, C]
+    legal_action_mask: NDArray[Any] | None = None  # bool [N, A]; None: every action counts
+
+    @classmethod
+    def of(cls, probe: Probe | Floats) -> Probe:
+        """Observations [N, H, W, C] alone are a probe in which every action counts."""
+        return probe if isinstance(probe, Probe) else cls(probe)
 
 
 def random_probe(observation_shape: tuple[int, int, int], on_board_plane: int, size: int = PROBE_SIZE) -> Floats:
@@ -23,12 +37,14 @@ def random_probe(observation_shape: tuple[int, int, int], on_board_plane: int, s
     return probe
 
 
-def game_probe(game: Game, size: int = PROBE_SIZE, seed: int = 0) -> Floats:
-    """Observations [size, H, W, C] of positions from random games, at all stages."""
+def game_probe(game: Game, size: int = PROBE_SIZE, seed: int = 0) -> Probe:
+    """`size` positions from random games, at all stages, with their legal actions."""
     states, _ = mixed_positions(game, size, seed)
     observations = np.empty((size, *game.observation_shape), np.float32)
     observe_batch(game.rules, states, observations)
-    return observations
+    mask = np.zeros((size, game.num_actions), np.int8)
+    mask_batch(game.rules, states, np.zeros(game.num_actions, np.int32), mask)
+    return Probe(observations, mask.astype(np.bool_))
 
 
 def mixed_positions(game: Game, count: int, seed: int) -> tuple[NDArray[np.int32], int]:

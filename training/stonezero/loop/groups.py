@@ -119,7 +119,7 @@ class Groups:
         return sum(worker.simulations for worker in self._workers)
 
     def play(self, rows: int, progress: Callable[[int], object] | None = None) -> tuple[list[FinishedGame], Statistics]:
-        """The games that have ended, as soon as they hold at least `rows` rows, and what was done since the last call.
+        """The games that have ended, as soon as they hold `rows` rows or more, and what was done since the last call.
 
         `progress` is called now and then with the rows so far; it may take a `snapshot`. With threads the groups go on
         after the return, up to as many rows again. What a group's thread raises is raised here.

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -16,12 +17,12 @@ from stonezero.checkpoint import checkpoint_name, initial_weights, save_checkpoi
 from stonezero.config import flatten_config
 from stonezero.device import describe_device, prepare_device
 from stonezero.evaluator import Choice, Evaluator, game_probe
-from stonezero.events import TensorBoardWriter
+from stonezero.events import TensorBoardWriter, last_point
 from stonezero.learner import Learner
 from stonezero.loop.groups import Groups, group_count
 from stonezero.loop.limits import RunClock
 from stonezero.loop.report import Reporter, clock, iteration_line
-from stonezero.loop.watch import Watch
+from stonezero.loop.watch import Watch, score_tags
 from stonezero.networks import NetworkSpec, build_network, count_parameters
 from stonezero.players import locate_checkpoint
 from stonezero.replay import ReplayBuffer, restore_rng, rng_state
@@ -34,6 +35,8 @@ from stonezoo.state import load_game
 from stonezoo.truth import Positions
 
 LEARNER_SPAWN_KEY = 1  # of the learner among all that draws from the run's seed; self-play has 0
+FEWEST_COMPARED = 64  # positions on which ways to evaluate the network are compared, however few play at a time
+FINAL = "evaluation/final_"  # tags of the scores at the end begin so
 SAVE_SECONDS = 120.0  # of self-play that a kill may cost at most: so often it is saved within an iteration
 
 
@@ -77,12 +80,15 @@ class Trainer:
         self.iteration = 0
         self.games = 0  # finished, in all starts together
         self.recorded = 0  # of them as text in the run's folder
+        self.measured = -1  # the step of the last evaluation while training; -1 before the first
         self._clock = RunClock()
         self._saved = time.monotonic()
         self.storage = RunStorage(run, self.game, reporter.line)
         recorded = self._restore()
         self._choose_engine(recorded)
-        self.events = TensorBoardWriter(run.events, purge_step=self.learner.steps + 1 if self.storage.number else None)
+        self._trained = False  # by this start
+        purge_step = self.learner.steps + 1 if self.iteration else 0  # the first that is written from here on
+        self.events = TensorBoardWriter(run.events, purge_step=purge_step if self.storage.number else None)
         self.watch = Watch(self.game, self.events, reporter.line)
 
     @property
@@ -103,17 +109,16 @@ class Trainer:
         if not self.storage.number:
             self._save_state()  # before all else, so that a run without a state has nothing to lose
         self._save_checkpoint_if_due()
-        loop = self.config.loop
+        self._measure_if_due()
         while self.fraction < 1:
+            self._trained = True
             self._iterate()
-            last = self.fraction >= 1
             with self.watch.clock.part("saving"):
                 self._save_state()
                 self._save_checkpoint_if_due()
-            if loop.evaluate_every and self.iteration % loop.evaluate_every == 0 and not last:
-                with self.watch.clock.part("evaluation"):
-                    self._measure()
+            self._measure_if_due()
             self.events.flush()
+        self._save_checkpoint_if_due()  # measuring may have taken the minutes that were left
         self.selfplay.close()  # what it played ahead is lost
 
     def close(self) -> None:
@@ -122,7 +127,7 @@ class Trainer:
         self.events.close()
 
     def evaluate(self) -> Evaluation:
-        """The evaluation at the end: with search, with the policy alone, and the untrained network as control."""
+        """Write the evaluation at the end: with search, the policy alone, and the untrained network as control."""
         name = str(self.run.checkpoints / checkpoint_name(self.learner.steps))
         evaluation = evaluate_network(
             self.game,
@@ -133,13 +138,20 @@ class Trainer:
             seed=self.config.seed,
             progress=self.reporter.matches,
         )
-        scores = self.watch.scores(evaluation, self.learner.steps, "evaluation/final_")
-        self._measure_truth()
-        self.events.hparams(
-            flatten_config(self.config), {f"evaluation/final_{key}": score for key, score in scores.items()}
-        )
         write_atomic(self.run.path / EVALUATION_FILE, json.dumps(evaluation.to_dict(), indent=2) + "\n")
         return evaluation
+
+    def show_evaluation(self, evaluation: Evaluation) -> None:
+        """Write the evaluation at the end into the events, unless an earlier start did."""
+        scores = {FINAL + name: score for name, score in score_tags(evaluation).items()}
+        name = next(iter(scores), None)
+        if not self._trained and (name is None or last_point(self.run.events, name) == self.learner.steps):
+            return
+        if self.measured != self.learner.steps:
+            self._measure_truth()
+        self.events.hparams(flatten_config(self.config), scores)
+        self.watch.scores(evaluation, self.learner.steps, FINAL)
+        self.events.flush()
 
     def _describe(self) -> None:
         line = self.reporter.line
@@ -164,7 +176,6 @@ class Trainer:
                 self._save_state()
 
         games, statistics = self.selfplay.play(target, progress)
-        self.iteration += 1
         self.games += len(games)
         self.watch.fresh_games(games, self.evaluator, self.config.selfplay.num_games)
         first_row = self.buffer.total_rows
@@ -179,6 +190,7 @@ class Trainer:
                 weights = self.learner.average_weights()
                 with self.selfplay.paused():  # no search sees two versions
                     self.evaluator.load_weights(weights, self.learner.steps)
+        self.iteration += 1  # not before: the schedule counts what is behind
         self._write_events(games, statistics, learning)
         with self.watch.clock.part("saving"):
             self._write_games(games, first_row)
@@ -192,10 +204,26 @@ class Trainer:
         measured: list[dict[str, float]] = []
         for _ in range(due):
             measured.append(self.learner.step(self.buffer.sample(batch_size, self.rng), self.fraction))
-            self.reporter.advance(f"iteration {self.iteration}: learning", min(1.0, self.fraction), self.seconds)
+            self.reporter.advance(f"iteration {self.iteration + 1}: learning", min(1.0, self.fraction), self.seconds)
         if not measured:
             return {}, 0
         return {key: float(np.mean([values[key] for values in measured])) for key in measured[0]}, due
+
+    def _measure_if_due(self) -> None:
+        """Measure the network of a state that is saved already, unless it was measured; a kill may have come between.
+
+        Not at the end, where it is measured at length, nor twice at one step.
+        """
+        every = self.config.loop.evaluate_every
+        due = every and self.iteration and self.iteration % every == 0 and self.fraction < 1
+        if not due or self.measured == self.learner.steps:
+            return
+        with self.watch.clock.part("evaluation"):
+            self._measure()
+        self.measured = self.learner.steps
+        self.events.flush()
+        with self.watch.clock.part("saving"):
+            self._save_state(again=True)
 
     def _measure(self) -> None:
         """A small evaluation for the curves; with search only."""
@@ -248,6 +276,7 @@ class Trainer:
             learning=learning,
             replay=replay,
             loop={"minutes": self.seconds / 60, "iteration": float(self.iteration)},
+            shown=bool(learning) or self.iteration == 1,
         )
         self.reporter.line(
             iteration_line(self.iteration, self.seconds, selfplay, learning, step, self.buffer.total_rows)
@@ -277,19 +306,23 @@ class Trainer:
                 version=self.learner.steps,
             )
 
-    def _save_state(self) -> None:
-        """Save everything that the next step depends on; within self-play too, where its games are in its snapshot."""
+    def _save_state(self, again: bool = False) -> None:
+        """Save everything that the next step depends on; within self-play too, where its games are in its snapshot.
+
+        `again`: in the place of the last save, after which nothing was played or learnt that must be kept apart.
+        """
         state = {
             "iteration": self.iteration,
             "games": self.games,
             "recorded": self.recorded,
+            "measured": self.measured,
             "seconds": self.seconds,
             "learner": self.learner.state_dict(),
             "rng": rng_state(self.rng),
             "selfplay": self.selfplay.snapshot(),
             "evaluator": self.evaluator.choice.to_dict(),
         }
-        self.storage.save(state, self.buffer)
+        (self.storage.replace if again else self.storage.save)(state, self.buffer)
         self._saved = time.monotonic()
 
     def _begin(self) -> None:
@@ -305,13 +338,14 @@ class Trainer:
         """Find the fastest way to evaluate the network here, and write down which it is."""
         batch_size = max(1, self.config.selfplay.num_games // len(self.selfplay))
         self.evaluator.choose(
-            game_probe(self.game, batch_size),
+            game_probe(self.game, max(batch_size, FEWEST_COMPARED)),
+            batch_size=batch_size,
             recorded=recorded,
             minutes=self.config.loop.max_minutes,
             say=self.reporter.line,
         )
         path, text = self.run.path / EVALUATOR_FILE, json.dumps(self.evaluator.choice.to_dict(), indent=2) + "\n"
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
+        if not path.exists() or path.read_bytes() != text.encode():  # bytes: a torn one may be no text
             write_atomic(path, text)
 
     def _restore(self) -> Choice | None:
@@ -323,13 +357,24 @@ class Trainer:
         if state is None:
             self._begin()
             return None
+        try:
+            self._go_on(state)
+            return Choice.from_dict(state["evaluator"]) if "evaluator" in state else None
+        except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:300]
+            raise RunError(
+                f"{self.run.state}: its training state does not fit {self.run.path / 'config.yaml'}: {reason}; put the "
+                "run's own states back, or begin a new run"
+            ) from error
+
+    def _go_on(self, state: Mapping[str, Any]) -> None:
         self.iteration, self.games, self.recorded = (int(state[key]) for key in ("iteration", "games", "recorded"))
         self._clock.go_on(float(state["seconds"]))
         self.learner.load_state_dict(state["learner"])
         self.rng = restore_rng(state["rng"])
         self.selfplay.restore(state["selfplay"])
         self.evaluator.load_weights(self.learner.average_weights(), self.learner.steps)
-        return Choice.from_dict(state["evaluator"]) if "evaluator" in state else None
+        self.measured = int(state.get("measured", self.learner.steps))  # states of the first days do not say
 
 
 def train(run: RunFolder, console: Console) -> Evaluation:
@@ -345,6 +390,7 @@ def train(run: RunFolder, console: Console) -> Evaluation:
             trainer.train()
             reporter.line(f"trained for {clock(trainer.seconds)}, {trainer.learner.steps} steps, {trainer.games} games")
             evaluation = _whole_evaluation(run, reporter) or trainer.evaluate()
+            trainer.show_evaluation(evaluation)
         finally:
             trainer.close()
     show(evaluation, console)
@@ -354,6 +400,10 @@ def train(run: RunFolder, console: Console) -> Evaluation:
 
 def show(evaluation: Evaluation, console: Console) -> None:
     """Print an evaluation's table and what its reader must know."""
+    if not evaluation.rows:
+        text = f"{evaluation.name} was not evaluated: evaluation.opponents names no player"
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        return
     match = evaluation.rows[0].match
     console.print(match_table(evaluation.rows, f"{match.games} games each, in pairs with colours swapped"))
     for line in warnings(evaluation.rows):

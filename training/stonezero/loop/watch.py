@@ -22,6 +22,11 @@ BUDGET = 0.01  # share of a run's time that pictures and the look at fresh posit
 FRESH_ROWS = 512  # positions an iteration on which the network is asked before it learns from them
 
 
+def score_tags(evaluation: Evaluation) -> dict[str, float]:
+    """The scores of an evaluation by tag, without the prefix."""
+    return {f"{row.kind}_{row.match.opponent.replace(':', '_')}": row.match.score for row in evaluation.rows}
+
+
 class Watch:
     """Writes the events of a run, and says on the terminal what needs a person's eye."""
 
@@ -67,6 +72,7 @@ class Watch:
         learning: Mapping[str, float],
         replay: Mapping[str, float],
         loop: Mapping[str, float],
+        shown: bool = True,
     ) -> dict[str, float]:
         """Write all of one iteration under the learner's `step`; returns the scalars of self-play.
 
@@ -78,6 +84,7 @@ class Watch:
             learning: the learner's measurements; {} when it made no step.
             replay: of the buffer.
             loop: of the run.
+            shown: whether to write at all; an iteration without a learner's step would be a second point at one step.
         """
         selfplay = statistics.scalars()
         with self.clock.part("watching"):
@@ -85,31 +92,30 @@ class Watch:
             selfplay["network_positions_per_second"] = network.positions / statistics.seconds
             if network.calls:
                 selfplay["network_batch"] = network.positions / network.calls
-            events = self._events
-            events.scalars(selfplay, step, "selfplay/")
-            events.scalars(learning, step, "learner/")
-            events.scalars(replay, step, "replay/")
-            events.scalars({**loop, "memory_mb": resident_memory() / 1e6}, step, "loop/")
-            start = time.perf_counter()
-            self._look(step, games)
-            self._spent += time.perf_counter() - start
-            if self._looks == 1 and self._looking:
-                self._spent = 0.0  # the first imports and fills caches, and every run is to show each tag
+            if shown:
+                events = self._events
+                events.scalars(selfplay, step, "selfplay/")
+                events.scalars(learning, step, "learner/")
+                events.scalars(replay, step, "replay/")
+                events.scalars({**loop, "memory_mb": resident_memory() / 1e6}, step, "loop/")
+                start = time.perf_counter()
+                self._look(step, games)
+                self._spent += time.perf_counter() - start
+                if self._looks == 1 and self._looking:
+                    self._spent = 0.0  # the first imports and fills caches, and every run is to show each tag
             alarm = repeats_alarm(statistics.games, statistics.distinct_games)
-        self._write_times(step, statistics, network)
+        self._count_times(statistics, network)
+        if shown:
+            self._events.scalars(self.clock.shares(), step, "time/")
         if alarm is not None:
             self._say(f"  {alarm}")
         return selfplay
 
-    def scores(self, evaluation: Evaluation, step: int, prefix: str) -> dict[str, float]:
-        """Write scores with their 95% intervals; returns the scores by tag, without the prefix."""
-        found: dict[str, float] = {}
-        for row in evaluation.rows:
-            name = f"{row.kind}_{row.match.opponent.replace(':', '_')}"
-            found[name] = row.match.score
+    def scores(self, evaluation: Evaluation, step: int, prefix: str) -> None:
+        """Write scores with their 95% intervals."""
+        for row, (name, score) in zip(evaluation.rows, score_tags(evaluation).items(), strict=True):
             bounds = {f"{name}_low": row.match.low, f"{name}_high": row.match.high}
-            self._events.scalars({name: row.match.score, **bounds}, step, prefix)
-        return found
+            self._events.scalars({name: score, **bounds}, step, prefix)
 
     def truth(self, found: Mapping[str, float], step: int) -> None:
         """Write the distance from perfect play."""
@@ -131,12 +137,11 @@ class Watch:
         if picture is not None:
             events.image("selfplay/latest_game", picture, step)
 
-    def _write_times(self, step: int, statistics: Statistics, network: NetworkUse) -> None:
+    def _count_times(self, statistics: Statistics, network: NetworkUse) -> None:
         seconds = self.clock.seconds
         seconds["network"] += network.seconds
         seconds["search"] += max(0.0, statistics.search_seconds - network.seconds)
         seconds["games"] += max(0.0, statistics.busy_seconds - statistics.search_seconds)
-        self._events.scalars(self.clock.shares(), step, "time/")
 
     def _within_budget(self) -> bool:
         return self._looks == 0 or self._spent <= BUDGET * (time.perf_counter() - self._started)

@@ -10,6 +10,7 @@ import copy
 import itertools
 import pickle
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from stonezoo.state import Game
 BATCH_SIZE = 16
 TOLERANCE = 1e-4  # of outputs that are computed in batches of other sizes: another order of additions
 BF16_TOLERANCE = 0.05  # of probabilities and values, as in `stonezero.evaluator`
+LARGE = 20.0  # times the weights, at which a value that nothing bounds leaves its range
 MAX_FAULTS = 3  # told of one check: the first ones lead to the cause
 
 
@@ -175,6 +177,16 @@ def _find_outputs(subject: _Subject) -> Iterable[Fault]:
         if not torch.equal(before, observations):
             yield Fault("the network writes into the observations", "work on a copy: observation.clone()")
             return
+    large = copy.deepcopy(subject.network)  # training may bring them there
+    with torch.no_grad():
+        for parameter in large.parameters():
+            parameter.mul_(LARGE)
+        value = large(subject.observations.clone()).value
+    if not bool((value.abs() <= 1).all()):
+        yield Fault(
+            f"with weights {LARGE:g} times as large a value is {float(value.abs().max()):.3g}",
+            "bound it, whatever the weights are: torch.tanh",
+        )
 
 
 def _find_gradients(subject: _Subject) -> Iterable[Fault]:
@@ -215,11 +227,27 @@ def _find_randomness(subject: _Subject) -> Iterable[Fault]:
         yield Fault(
             f"a call in evaluation mode changes {', '.join(changed)}", "change buffers only where self.training is true"
         )
+    kept = _attributes(network)  # what a first call may have made once and for all is there by now
+    _answer(network, observations.flip(0)[: BATCH_SIZE - 1])
+    moved = sorted(name for name, value in _attributes(network).items() if kept.get(name) is not value)
+    if moved:
+        yield Fault(
+            f"a call in evaluation mode stores {', '.join(moved)} in the network",
+            "two threads evaluate at once, and would mix what they store there: pass it on as an argument",
+        )
 
 
 def _find_batches(subject: _Subject) -> Iterable[Fault]:
     network, one = subject.network, subject.observations[:1]
     others = subject.observations[1:]
+    answer = _answer(network, subject.observations)
+    turned = NetworkOutput(answer.policy_logits.flip(0), answer.value.flip(0))
+    if (moved := _distance(_answer(network, subject.observations.flip(0)), turned)) > TOLERANCE:
+        yield Fault(
+            f"in evaluation mode a row's output depends on its place in the batch: it moves by {moved:.2g}",
+            "treat all rows alike; compute nothing over the batch's axis, 0",
+        )
+        return
     batches = [torch.cat((one, some[: BATCH_SIZE - 1])) for some in (others, others.flip(0))]
     first, second = (_first_row(_answer(network, batch)) for batch in batches)
     alone = _answer(network, one)
@@ -321,6 +349,49 @@ def _find_bf16(subject: _Subject) -> Iterable[Fault]:
     return ()
 
 
+def _find_tracing(subject: _Subject) -> Iterable[Fault]:
+    """No fault: where tracing does not see all of the network, play computes it as it is, eager."""
+    network, observations = subject.network, subject.observations
+    expected = _answer(network, observations)
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")  # of branches and sizes that become constants: seen in the answers
+            traced = torch.jit.trace(_Parts(network), observations[:3].clone(), check_trace=False)  # type: ignore[no-untyped-call]
+            actual = NetworkOutput(*traced(observations.clone()))
+        moved = _distance(NetworkOutput(expected.policy_logits, expected.value), actual)
+    except Exception as error:
+        subject.note = f"it cannot be traced, so that play takes no faster engine: {_describe(error)}"
+        return ()
+    if moved > TOLERANCE:
+        subject.note = (
+            f"traced on one batch, another batch's outputs move by {moved:.2g}, so that play takes no faster engine: "
+            "read sizes off tensor.shape, and let no branch depend on values"
+        )
+    return ()
+
+
+class _Parts(nn.Module):
+    """The outputs that play uses, as a tuple."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        output: NetworkOutput = self.network(observations)
+        return output.policy_logits, output.value
+
+
+def _attributes(network: nn.Module) -> dict[str, Any]:
+    """What hangs on each module beside its parameters, buffers and submodules, by its full name."""
+    return {
+        f"{prefix}.{name}" if prefix else name: value
+        for prefix, module in network.named_modules()
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+    }
+
+
 def _find_other_boards(subject: _Subject) -> Iterable[Fault]:
     if not subject.also:
         subject.note = "not asked for"
@@ -381,5 +452,6 @@ CHECKS: tuple[_Check, ...] = (
     _Check("weights", "state_dict is all there is: a second network with it answers alike", _find_weights),
     _Check("copies", "copies and pickles answer alike and share nothing", _find_copies),
     _Check("bf16", "a copy in bf16 works, or it is said what play does without", _find_bf16),
+    _Check("tracing", "faster engines see all of it, or it is said that play does without them", _find_tracing),
     _Check("other boards", "the same weights play boards of other sizes, where asked for", _find_other_boards),
 )

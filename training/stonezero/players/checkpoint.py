@@ -7,8 +7,8 @@ from pathlib import Path
 
 from stonezero.checkpoint import CONFIG, Checkpoint, latest_checkpoint, load_checkpoint
 from stonezero.config import DeviceConfig, load_config
-from stonezero.device import prepare_device
-from stonezero.evaluator import Evaluator, random_probe
+from stonezero.device import join_device
+from stonezero.evaluator import Evaluator, game_probe
 from stonezero.players.network import NetworkPlayer
 from stonezero.resources import find_checkpoint, list_checkpoints
 from stonezoo import Game, load_game
@@ -36,24 +36,28 @@ def locate_checkpoint(name: str | Path) -> Path:
     return find_checkpoint(name)
 
 
-def load_evaluator(checkpoint: Checkpoint, device: DeviceConfig) -> Evaluator:
-    """The network of a checkpoint, ready for play on `device`; eager, unless another engine is asked for.
+def load_evaluator(checkpoint: Checkpoint, device: DeviceConfig, game: Game | None = None) -> Evaluator:
+    """The network of a checkpoint, ready for play on `device`; eager fp32, unless another way is asked for.
 
-    To find out which engine is the fastest would take longer than many a match.
+    What is fastest depends on the machine and the moment: a player that chose by it would not be fixed by its seed.
+    `game` is what it plays, by default what it was trained on; only an engine that is asked for is tried on it.
     """
-    spec = checkpoint.spec
+    engine = "eager" if device.engine == "auto" else device.engine
+    precision = "fp32" if device.precision == "auto" and engine == "eager" else device.precision
+    if game is None:
+        game = load_game(checkpoint.config.game.name, **checkpoint.config.game.parameters)
     return Evaluator(
         checkpoint.network,
-        device=prepare_device(device),
-        precision=device.precision,
-        engine="eager" if device.engine == "auto" else device.engine,
+        device=join_device(device),
+        precision=precision,
+        engine=engine,
         version=checkpoint.version,
-        probe=random_probe(spec.observation_shape, spec.on_board_plane),
+        probe=None if engine == "eager" else game_probe(game),
     )
 
 
 def play_device(checkpoint: Checkpoint) -> DeviceConfig:
-    """Where and how a checkpoint plays unless told otherwise: with its run's threads and precision, on what is here."""
+    """Where and how a checkpoint plays unless told otherwise: in its run's precision, on the best device here."""
     return replace(checkpoint.config.device, kind="auto", engine="auto")
 
 
@@ -75,7 +79,7 @@ def load_player(text: str, game: Game | None = None, device: DeviceConfig | None
         simulations = checkpoint.config.evaluation.num_simulations
     if game is None:
         game = load_game(checkpoint.config.game.name, **checkpoint.config.game.parameters)
-    evaluator = load_evaluator(checkpoint, play_device(checkpoint) if device is None else device)
+    evaluator = load_evaluator(checkpoint, play_device(checkpoint) if device is None else device, game)
     return NetworkPlayer(game, evaluator, checkpoint.config.search, simulations, text)
 
 

@@ -23,6 +23,7 @@ from stonezero.rating.score import expected_score
 PAIR_SCORES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])  # points a game of a pair
 UNSEEN = 1e-3  # pairs credited to a score that was not seen: each hypothesis needs scores on both sides of its mean
 BISECTIONS = 60
+MOST_ELO = 2_000.0  # of a hypothesis: one point in a hundred thousand games
 FORM = "ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA, such as 0,20 or 0,20,0.05,0.05"
 
 Decision: TypeAlias = Literal["H0", "H1"]
@@ -41,7 +42,8 @@ class Sprt(NamedTuple):
         """Reads `elo0,elo1[,alpha,beta]`.
 
         Raises:
-            ValueError: it is of another form, or elo0 is not below elo1, or an error is not between 0 and 1/2.
+            ValueError: it is of another form, or elo0 is not below elo1, or one of them is farther from 0 than
+                MOST_ELO, or an error is not between 0 and 1/2.
         """
         try:
             numbers = [float(part) for part in text.split(",")]
@@ -50,8 +52,12 @@ class Sprt(NamedTuple):
         if len(numbers) not in (2, 4) or not all(map(math.isfinite, numbers)):
             raise ValueError(f"--sprt {text}: expected {FORM}")
         found = cls(*numbers)
+        if max(abs(found.elo0), abs(found.elo1)) > MOST_ELO:
+            raise ValueError(f"--sprt {text}: elo0 and elo1 lie between {-MOST_ELO:g} and {MOST_ELO:g}")
         if not found.elo0 < found.elo1:
             raise ValueError(f"--sprt {text}: elo0={found.elo0:g} must be below elo1={found.elo1:g}")
+        if expected_score(found.elo0) == expected_score(found.elo1):
+            raise ValueError(f"--sprt {text}: elo0 and elo1 are too near each other to be told apart")
         if not (0 < found.alpha < 0.5 and 0 < found.beta < 0.5):
             raise ValueError(f"--sprt {text}: alpha and beta lie between 0 and 0.5")
         return found
