@@ -17,7 +17,7 @@ import torch
 
 import stonezoo
 from stonezero.config import parse_config
-from stonezero.evaluator import Evaluator, UniformEvaluator, random_probe
+from stonezero.evaluator import Evaluator, UniformEvaluator, game_probe
 from stonezero.networks import NetworkSpec, build_network
 from stonezero.search import Search
 from stonezoo.cli.command import describe_hardware
@@ -75,7 +75,7 @@ def main() -> None:
                 print(f"| {label} | {a:,.0f} | | | |", flush=True)
             continue
         spec = NetworkSpec.from_game(game)
-        probe = random_probe(game.observation_shape, game.rules.on_board_plane, lanes)
+        probe = game_probe(game, lanes)
         evaluate = Evaluator(build_network(config.network, spec, seed=0), precision="auto", probe=probe)
         for _ in range(REPEATS):
             start = time.process_time()
@@ -83,7 +83,7 @@ def main() -> None:
             full.append(made / (time.process_time() - start))
             start = time.process_time()
             for _ in range(simulations):
-                evaluate(probe)
+                evaluate(probe.observations)
             alone.append(lanes * simulations / (time.process_time() - start))
         b, c = statistics.median(full), statistics.median(alone)
         if arguments.json:

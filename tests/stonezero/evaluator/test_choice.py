@@ -19,19 +19,18 @@ from stonezero.evaluator import (
     choice,
     evaluator,
     game_probe,
-    random_probe,
 )
 from stonezero.evaluator.compiled import require_compiler
 from stonezero.evaluator.engines import EagerEngine, Engine, label
 from stonezero.evaluator.measure import difference, exact_enough, measure
 from stonezero.networks import NetworkOutput, build_network
 from stonezoo import load_game
-from tests.stonezero.network_specs import ON_BOARD, square_spec
+from tests.stonezero.network_specs import random_observations, square_spec
 
 torch.set_num_threads(1)
 SPEC = square_spec(4)
 CONFIG = NetworkConfig(preset="tiny")
-PROBE = random_probe(SPEC.observation_shape, ON_BOARD, 32)
+PROBE = random_observations(SPEC, 32)
 Speeds = Mapping[str, float]
 
 

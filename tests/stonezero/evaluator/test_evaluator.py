@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from stonezero.config import NetworkConfig
-from stonezero.evaluator import Evaluator, UniformEvaluator, random_probe
+from stonezero.evaluator import Evaluator, UniformEvaluator
 from stonezero.networks import NetworkOutput, build_network
-from tests.stonezero.network_specs import ON_BOARD, random_observations, square_spec
+from tests.stonezero.network_specs import random_observations, square_spec
 from tests.stonezero.test_networks import scrambled
 
 torch.set_num_threads(1)
@@ -120,9 +120,3 @@ def test_the_uniform_evaluator_knows_nothing() -> None:
     assert logits.shape == (3, 7)
     assert not logits.any()
     assert not value.any()
-
-
-def test_a_probe_without_a_game_lies_on_the_board() -> None:
-    probe = random_probe(SPEC.observation_shape, ON_BOARD, 32)
-    assert probe.shape == (32, *SPEC.observation_shape)
-    assert (probe[..., ON_BOARD] == 1).all()

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from stonezero.arena import Evaluation
 from stonezero.config import load_config
-from stonezero.loop import Trainer, train
-from stonezero.loop.trainer import FINAL, show
+from stonezero.loop import Trainer, show, train
+from stonezero.loop.trainer import FINAL
 from stonezero.run import RunFolder
 from stonezero.storage import newest_state
 from stonezoo import load_game

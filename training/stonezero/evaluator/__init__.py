@@ -8,7 +8,7 @@ from stonezero.evaluator.choice import COMPILE_MINUTES, Choice
 from stonezero.evaluator.engines import EngineError, Floats, Precision
 from stonezero.evaluator.evaluator import Evaluator, UniformEvaluator
 from stonezero.evaluator.measure import MINIMUM_GAIN, TOLERANCES
-from stonezero.evaluator.positions import Probe, game_probe, mixed_positions, random_probe
+from stonezero.evaluator.positions import Probe, game_probe, mixed_positions
 
 __all__ = [
     "COMPILE_MINUTES",
@@ -23,5 +23,4 @@ __all__ = [
     "UniformEvaluator",
     "game_probe",
     "mixed_positions",
-    "random_probe",
 ]

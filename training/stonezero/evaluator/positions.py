@@ -30,13 +30,6 @@ class Probe(NamedTuple):
         return probe if isinstance(probe, Probe) else cls(probe)
 
 
-def random_probe(observation_shape: tuple[int, int, int], on_board_plane: int, size: int = PROBE_SIZE) -> Floats:
-    """Observations [size, H, W, C] of zeros and ones, all cells on the board, where no game is at hand."""
-    probe = np.random.default_rng(0).integers(0, 2, (size, *observation_shape)).astype(np.float32)
-    probe[..., on_board_plane] = 1.0
-    return probe
-
-
 def game_probe(game: Game, size: int = PROBE_SIZE, seed: int = 0) -> Probe:
     """`size` positions from random games, at all stages, with their legal actions."""
     states, _ = mixed_positions(game, size, seed)

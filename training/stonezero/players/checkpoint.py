@@ -44,15 +44,17 @@ def load_evaluator(checkpoint: Checkpoint, device: DeviceConfig, game: Game | No
     """
     engine = "eager" if device.engine == "auto" else device.engine
     precision = "fp32" if device.precision == "auto" and engine == "eager" else device.precision
-    if game is None:
-        game = load_game(checkpoint.config.game.name, **checkpoint.config.game.parameters)
+    probe = None
+    if engine != "eager":
+        own = checkpoint.config.game
+        probe = game_probe(load_game(own.name, **own.parameters) if game is None else game)
     return Evaluator(
         checkpoint.network,
         device=join_device(device),
         precision=precision,
         engine=engine,
         version=checkpoint.version,
-        probe=None if engine == "eager" else game_probe(game),
+        probe=probe,
     )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 
 from stonezero.arena import Evaluation
-from stonezero.loop import read_evaluation
+from stonezero.loop import read_evaluation, show
 from stonezero.loop.report import Reporter, clock
-from stonezero.loop.trainer import show
 from stonezero.sb3.run import Sb3RunFolder
 from stonezero.sb3.trainer import Sb3Trainer
 
