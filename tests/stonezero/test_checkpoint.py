@@ -37,6 +37,8 @@ def make_game(spec: NetworkSpec, rules_id: str = RULES) -> Any:
         policy_index=np.array(spec.policy_index),
         num_actions=spec.num_actions,
         rules=SimpleNamespace(on_board_plane=ON_BOARD),
+        symmetries=(),
+        layout=SimpleNamespace(grid=()),
         rules_id=rules_id,
     )
 

@@ -51,7 +51,7 @@ def test_numbers_with_an_exponent_are_numbers(tmp_path: Path, text: str) -> None
         ("search: {algorithm: alpha}", "search.algorithm: expected one of gumbel, puct, got 'alpha'"),
         ("search: {num_simulations: 0}", "search.num_simulations: must be from 1 to 1e+06, got 0"),
         ("network: {blocks: x}", "network.blocks: expected an integer or null, got 'x'"),
-        ("network: huge", "network.preset: expected one of tiny, small, base, or module:Class"),
+        ("network: huge", "network.preset: expected one of tiny, small, base, dense, or module:Class"),
         ("network: {module: nowhere}", "network.module: expected module:Class, got 'nowhere'"),
         ("evaluation: {opponents: [1]}", "evaluation.opponents: expected a list of text, got [1]"),
         ("evaluation: {games: 3}", "evaluation.games: must be even"),

@@ -329,7 +329,7 @@ def test_the_command_prints_findings_with_remedies(capsys: pytest.CaptureFixture
     assert main(["check-network", "tiny", *board, "--set.network.owner_head", "true", "--also", "board_size=3"]) == 0
     assert "not asked for" not in capsys.readouterr().out
     for wrong, said in (
-        (["huge"], "one of tiny, small, base, or module:Class for a network of one's own, got 'huge'"),
+        (["huge"], "one of tiny, small, base, dense, or module:Class for a network of one's own, got 'huge'"),
         (["no_such_module:Net"], "cannot be imported"),
         (["tiny", "--game", "chess"], "chess"),
         (["tiny", "--surprise"], "--surprise"),

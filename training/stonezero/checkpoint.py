@@ -21,7 +21,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from stonezero.config import Config, ConfigError, dump_config, load_config
+from stonezero.config import DENSE, Config, ConfigError, dump_config, load_config
 from stonezero.networks import NetworkSpec, build_network
 from stonezero.run import write_atomic, write_folder_atomic
 from stonezoo.state import Game
@@ -237,9 +237,15 @@ def _load_weights(network: nn.Module, weights: Mapping[str, Tensor], config: Con
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
-        if config.network.module is None:
-            raise
         height, width, _ = spec.observation_shape
+        if config.network.module is None:
+            if config.network.preset != DENSE:
+                raise
+            parameters = ", ".join(f"{key}={value}" for key, value in config.game.parameters.items())
+            raise ValueError(
+                f"a dense network plays only the size of board that it was trained on, {config.game.name} with "
+                f"{parameters or 'its own parameters'}, not one of {height} x {width}; convolutions play every size"
+            ) from error
         raise ValueError(
             f"those of {config.network.module} do not fit a board of {height} x {width}; either the class has changed, "
             f"or it plays only the size that it was trained on: {error}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from stonezoo.check.report import Fault
 from stonezoo.check.subject import Subject
-from stonezoo.core.game import HEADER
+from stonezoo.core.game import HEADER, colour_plane
 from stonezoo.core.jit import INTERPRETED
 from stonezoo.games import rules_class
 from stonezoo.state import Game, load_game
@@ -77,6 +77,9 @@ def _shapes(game: Game) -> Iterator[Fault]:
         yield Fault(f"planes must name each of the {shape[2]} planes once; they are {game.planes}")
     if not 0 <= rules.on_board_plane < shape[2]:
         yield Fault(f"on_board_plane={rules.on_board_plane} is none of the {shape[2]} planes")
+    colour = colour_plane(rules)
+    if colour is not None and not 0 <= colour < shape[2]:
+        yield Fault(f"colour_plane={colour} is none of the {shape[2]} planes")
     planes, height, width = game.policy_shape
     if (height, width) != shape[:2]:
         yield Fault(f"policy_shape {game.policy_shape} lies over another grid than observations {shape}")

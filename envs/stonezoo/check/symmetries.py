@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stonezoo.check.report import Fault, fault_at
 from stonezoo.check.subject import Subject
-from stonezoo.core.game import BLACK_WON, OUTCOME, TO_PLAY, WHITE_WON, Symmetry
+from stonezoo.core.game import BLACK_WON, OUTCOME, TO_PLAY, WHITE_WON, Symmetry, colour_plane
 from stonezoo.kernels.batch import mask_batch, observe_batch, step_batch, transform_batch
 from stonezoo.state import Game
 
@@ -43,11 +43,10 @@ def find(subject: Subject) -> Iterator[Fault]:
         stepped = image.copy()
         step_batch(game.rules, stepped, turned)
         faults["the image of a step is not the step of the image"] = (stepped != _images(game, after, number, 0)).any(1)
-        if not symmetry.swaps_players:
-            faults["what is seen of the image is not the image of what is seen"] = _seen_differently(
-                game, symmetry, seen, _observations(game, image)
-            )
-        else:
+        faults["what is seen of the image is not the image of what is seen"] = _seen_differently(
+            game, symmetry, seen, _observations(game, image)
+        )
+        if symmetry.swaps_players:
             back = _images(game, image, _inverse(game, number), 0)
             faults["the inverse symmetry does not lead back"] = (back != rows).any(1)
         for message, lanes in faults.items():
@@ -131,5 +130,9 @@ def _seen_differently(
     places = np.array([np.argwhere(grid == cell)[0] for cell in range(game.num_cells)])  # [N, 2]
     before = seen[:, places[:, 0], places[:, 1]]  # [B, N, C]
     after = image[:, places[:, 0], places[:, 1]]
-    different: NDArray[np.bool_] = (after[:, symmetry.cells] != before).any((1, 2))
+    differs = after[:, symmetry.cells] != before
+    colour = colour_plane(game.rules)
+    if symmetry.swaps_players and colour is not None:
+        differs[:, :, colour] = False
+    different: NDArray[np.bool_] = differs.any((1, 2))
     return different

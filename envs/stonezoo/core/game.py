@@ -194,6 +194,15 @@ def endless_counter(rules: Rules) -> tuple[int, int] | None:
     return getattr(rules, "endless_counter", None)
 
 
+def colour_plane(rules: Rules) -> int | None:
+    """Returns the plane that says which colour the observer has, by a constant over the board; None without one.
+
+    Rules that have one give it as `colour_plane`. All other planes follow the symmetries: what the player to act sees
+    of an image is the image of what is seen, also where players are exchanged.
+    """
+    return getattr(rules, "colour_plane", None)
+
+
 @infer_getattr
 class _RulesMethods(AttributeTemplate):
     """How compiled code finds `rules.step`: it is the `jit` method of that name of the rules' own class.

@@ -382,6 +382,7 @@ class ResolveRules(_Fields):
         "full-board turns / n²",
     )
     on_board_plane: ClassVar[int] = ON_BOARD
+    colour_plane: ClassVar[int] = IS_BLACK
     keys: ClassVar[tuple[str, ...]] = ("phase", "stone", "swapped", "then", "full", "last")
 
     # --- Play ------------------------------------------------------------------------------------------------------

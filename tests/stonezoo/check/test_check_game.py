@@ -74,6 +74,14 @@ def test_a_sound_game_passes() -> None:
     assert failing(("Sound",)) == {"Sound": []}
 
 
+def test_a_plane_that_tells_the_colours_apart_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = load_subject("resolve", {"board_size": 3}, plies=150)
+    assert check_game(subject, only=["symmetries"]).passed
+    monkeypatch.setattr(type(subject.game.rules), "colour_plane", None)
+    (result,) = check_game(subject, only=["symmetries"]).results
+    assert "transpose: what is seen of the image is not the image of what is seen" in result.faults[0].message
+
+
 @pytest.mark.parametrize("parameters", [{"board_size": 2}, {"board_size": 3}])
 def test_our_own_games_pass(parameters: dict[str, Any]) -> None:
     for name in ("rive", "resolve"):

@@ -1,6 +1,7 @@
 """Configuration of a training run: frozen dataclasses, read from YAML and checked before anything starts."""
 
 from stonezero.config.fields import (
+    DENSE,
     PRESETS,
     Config,
     DeviceConfig,
@@ -26,6 +27,7 @@ from stonezero.config.reading import (
 )
 
 __all__ = [
+    "DENSE",
     "PRESETS",
     "Config",
     "ConfigError",

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-PRESETS: dict[str, tuple[int, int]] = {"tiny": (2, 32), "small": (4, 64), "base": (6, 96)}
+DENSE = "dense"  # the preset that is no convolution
+PRESETS: dict[str, tuple[int, int]] = {"tiny": (2, 32), "small": (4, 64), "base": (6, 96), DENSE: (3, 512)}
 """Network presets: (residual blocks, channels)."""
 
 
@@ -22,9 +23,10 @@ class GameConfig:
 class NetworkConfig:
     """The network. In YAML also `network: tiny` (a preset) or `network: my.module:Class` (one's own)."""
 
-    preset: Literal["tiny", "small", "base"] = "small"  # blocks x channels: 2 x 32, 4 x 64, 6 x 96
+    # blocks x channels: convolutions of 2 x 32, 4 x 64, 6 x 96; dense: 3 x 512, fully connected, for one size of board
+    preset: Literal["tiny", "small", "base", "dense"] = "small"
     blocks: int | None = None  # residual blocks, 1 to 40; null: the preset's
-    channels: int | None = None  # planes inside the trunk, 8 to 512; null: the preset's
+    channels: int | None = None  # planes inside the trunk, or units of a dense one, 8 to 4096; null: the preset's
     owner_head: bool = False  # also predict whose each cell is when the game ends; costs a little, teaches the trunk
     module: str | None = None  # "module:Class", called with (config, spec), instead of the residual network
 
@@ -143,7 +145,7 @@ _INF = math.inf
 LIMITS: dict[str, tuple[float, float]] = {
     "seed": (0, 2**63 - 1),
     "network.blocks": (1, 40),
-    "network.channels": (8, 512),
+    "network.channels": (8, 4096),
     "search.num_simulations": (1, 1_000_000),
     "search.max_considered_actions": (1, _INF),
     "search.c_visit": (0, _INF),

@@ -7,6 +7,7 @@ make another engine.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 import numpy as np
@@ -67,8 +68,12 @@ def label(engine: Engine) -> str:
 
 
 def freeze(network: nn.Module, device: torch.device, dtype: torch.dtype) -> nn.Module:
-    """An independent copy in evaluation mode, its kernels with channels last in memory."""
-    frozen = copy.deepcopy(network).to(device, dtype)
+    """An independent copy in evaluation mode, its kernels with channels last in memory.
+
+    A network with a method `expanded`, of its own or of the built-in ones, is asked for an equal one to be called.
+    """
+    expanded: Callable[[], nn.Module] | None = getattr(network, "expanded", None)
+    frozen = (copy.deepcopy(network) if expanded is None else expanded()).to(device, dtype)
     for parameter in frozen.parameters():
         if parameter.ndim == 4:  # a kernel
             parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)

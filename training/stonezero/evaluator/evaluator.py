@@ -76,6 +76,7 @@ class Evaluator:
         self.chunk_size = chunk_size
         self._settings: tuple[EngineSetting, PrecisionSetting] = (engine, precision)
         self._probe: Probe | None = None
+        self._network = copy.deepcopy(network)  # weights are loaded into a copy of it; an engine's may look otherwise
         self._reference = EagerEngine(network, self.device, "fp32")
         first: Precision = "bf16" if precision == "bf16" else "fp32"
         self._ranking: list[Engine] = [
@@ -190,7 +191,7 @@ class Evaluator:
         The choice is checked again: while these weights are too coarse for it, the next fastest engine that is exact
         enough serves in its place. Raises RuntimeError, with nothing changed, when the weights are another network's.
         """
-        network = copy.deepcopy(self._reference.network)
+        network = copy.deepcopy(self._network)
         network.load_state_dict(weights)
         reference = self._reference.with_weights(network)
         engine: Engine = reference

@@ -74,7 +74,8 @@ class OpenVINOEngine:
         return other
 
     def _load(self, network: nn.Module) -> None:
-        weights = [tensor.detach().float().cpu().numpy() for tensor in _tensors(network).values()]
+        frozen = freeze(network, torch.device("cpu"), torch.float32)
+        weights = [tensor.detach().float().cpu().numpy() for tensor in _tensors(frozen).values()]
         self._models = [_Tile(self._template, weights, tile, self.precision) for tile in TILES]
 
 

@@ -7,7 +7,8 @@ import inspect
 import torch
 from torch import nn
 
-from stonezero.config import NetworkConfig
+from stonezero.config import DENSE, NetworkConfig
+from stonezero.networks.dense import EquivariantNetwork
 from stonezero.networks.outputs import output_faults
 from stonezero.networks.resnet import ResidualNetwork
 from stonezero.networks.spec import NetworkSpec
@@ -32,7 +33,7 @@ def make_network(config: NetworkConfig, spec: NetworkSpec, seed: int | None = No
         if seed is not None:
             torch.manual_seed(seed)
         if config.module is None:
-            return ResidualNetwork(config, spec)
+            return EquivariantNetwork(config, spec) if config.preset == DENSE else ResidualNetwork(config, spec)
         made = own_class(config.module)(config, spec)
         if not isinstance(made, nn.Module):
             raise ValueError(f"network.module: {config.module} did not make a torch.nn.Module")

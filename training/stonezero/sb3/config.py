@@ -91,7 +91,7 @@ _INF = math.inf
 LIMITS: Limits = {
     "seed": (0, 2**32 - 1),  # numpy's old generator, which stable-baselines3 seeds, takes no more
     "network.blocks": (1, 40),
-    "network.channels": (8, 512),
+    "network.channels": (8, 4096),
     "ppo.num_games": (1, 1_000_000),
     "ppo.n_steps": (1, _INF),
     "ppo.batch_size": (2, _INF),
