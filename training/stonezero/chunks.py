@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,15 +51,23 @@ def pack_chunk(first_row: int, arrays: Mapping[str, NDArray[Any]]) -> bytes:
 def unpack_chunk(data: bytes, first_row: int, source: str) -> Arrays:
     """The arrays of a chunk, for `decode_games`.
 
-    Raises ReplayError, which names `source`, when it is torn or begins with another row.
+    Raises ReplayError, which names `source`, when it is torn or begins with another row; MemoryError only of a whole
+    one: damaged bytes may ask for any amount.
     """
+    whole = False
     try:
-        # numpy compares the checksum of each array with what it reads.
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            damaged = archive.testzip()
+        if damaged is not None:
+            raise ValueError(f"{damaged} has another checksum than was written")
+        whole = True
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         if int(arrays.pop(_FIRST)) != first_row:
             raise ValueError(f"it does not begin with row {first_row}")
     except Exception as error:  # zipfile, its decoders and numpy raise many kinds on damaged bytes
+        if whole and isinstance(error, MemoryError):
+            raise
         raise ReplayError(f"{source}: not a whole chunk of games: {str(error) or type(error).__name__}") from error
     return arrays
 

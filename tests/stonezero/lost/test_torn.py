@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from stonezero import loop
@@ -202,6 +203,26 @@ def test_a_torn_old_chunk_costs_the_rows_before_it_only(tmp_path: Path, monkeypa
     state = newest_state(run.state)
     assert (state["iteration"], state["first_row"]) == (4, third)
     assert second.name not in go_on(run.path)  # it is needed no more
+
+
+def test_too_little_memory_for_a_whole_chunk_sets_nothing_aside(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only of damaged bytes a want of memory may mean that they are damaged."""
+
+    def exhausted(*_: Any, **__: Any) -> Any:
+        raise MemoryError
+
+    _, chunk = chunk_files(run / "state")[-1]
+    whole = chunk.read_bytes()
+    files = {path: path.read_bytes() for path in (run / "state").rglob("*") if path.is_file()}
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "load", exhausted)
+        with pytest.raises(MemoryError):
+            go_on(run)
+        assert {path: path.read_bytes() for path in files} == files
+        middle = len(whole) // 2
+        chunk.write_bytes(whole[:middle] + bytes([whole[middle] ^ 4]) + whole[middle + 1 :])
+        with pytest.raises(ReplayError, match=chunk.name):
+            read_chunk(chunk, load_game("rive", board_size=2))
 
 
 def test_states_that_are_all_torn_or_gone_are_an_error_that_changes_nothing(run: Path) -> None:
