@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from stonezoo.truth import (
 )
 from stonezoo.truth import oracle as oracle_module
 from stonezoo.truth import positions as positions_module
-from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
+from stonezoo.truth.make import Plan, from_boards, from_games, from_sample, play_games
 from stonezoo.truth.measure import decided_player
 from stonezoo.truth.oracle import SearchOracle
 from stonezoo.truth.probes import digest_of, probes_for, save_probes
@@ -303,6 +304,24 @@ def test_positions_of_good_players_are_solved_exactly(table: Table) -> None:
             state = SMALL.from_row(row)
             state.step(action)
             assert not state.terminated
+
+
+def test_games_branch_off_where_the_end_is_known(table: Table) -> None:
+    """More positions of the same few games, exact as the others, and none twice."""
+    from stonezoo.players import make_player
+
+    players = [make_player("uct:30", SMALL)]
+    plan = Plan(count=60, max_nodes=300, random_share=0.3, per_game=1_000)
+    alone, branched = (
+        from_games(SMALL, players, replace(plan, branches=branches), memory=1 << 24) for branches in (0, 20)
+    )
+    assert len(branched) == plan.count
+    assert len({row.tobytes() for row in branched.states}) == plan.count
+    assert np.array_equal(branched.values, table.action_values(branched.states))
+    assert branched.decisive.all()
+    assert {row.tobytes() for row in branched.states} - {row.tobytes() for row in alone.states}
+    first = next(play_games(SMALL, players, plan, np.random.default_rng(0), branched.states[:1]))
+    assert np.array_equal(first[0], branched.states[0])
 
 
 def test_positions_of_random_boards_are_solved_exactly() -> None:
