@@ -43,9 +43,11 @@ def find(subject: Subject) -> Iterator[Fault]:
         stepped = image.copy()
         step_batch(game.rules, stepped, turned)
         faults["the image of a step is not the step of the image"] = (stepped != _images(game, after, number, 0)).any(1)
-        faults["what is seen of the image is not the image of what is seen"] = _seen_differently(
-            game, symmetry, seen, _observations(game, image)
-        )
+        differs = _seen_differently(game, symmetry, seen, _observations(game, image))  # [B, C]
+        names = ", ".join(repr(game.planes[plane]) for plane in np.flatnonzero(differs.any(0)))
+        remedy = "; one that tells the colours apart must be named as colour_plane" if symmetry.swaps_players else ""
+        message = f"what is seen of the image is not the image of what is seen, in the planes {names}{remedy}"
+        faults[message] = differs.any(1)
         if symmetry.swaps_players:
             back = _images(game, image, _inverse(game, number), 0)
             faults["the inverse symmetry does not lead back"] = (back != rows).any(1)
@@ -126,6 +128,7 @@ def _swapped(outcome: NDArray[np.int32], symmetry: Symmetry) -> NDArray[np.int32
 def _seen_differently(
     game: Game, symmetry: Symmetry, seen: NDArray[np.float32], image: NDArray[np.float32]
 ) -> NDArray[np.bool_]:
+    """Which planes of which rows differ from the images of what is seen: bool [B, C]."""
     grid = np.array(game.layout.grid)
     places = np.array([np.argwhere(grid == cell)[0] for cell in range(game.num_cells)])  # [N, 2]
     before = seen[:, places[:, 0], places[:, 1]]  # [B, N, C]
@@ -134,5 +137,5 @@ def _seen_differently(
     colour = colour_plane(game.rules)
     if symmetry.swaps_players and colour is not None:
         differs[:, :, colour] = False
-    different: NDArray[np.bool_] = differs.any((1, 2))
-    return different
+    found: NDArray[np.bool_] = differs.any(1)
+    return found

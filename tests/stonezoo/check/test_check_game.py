@@ -79,7 +79,12 @@ def test_a_plane_that_tells_the_colours_apart_must_be_named(monkeypatch: pytest.
     assert check_game(subject, only=["symmetries"]).passed
     monkeypatch.setattr(type(subject.game.rules), "colour_plane", None)
     (result,) = check_game(subject, only=["symmetries"]).results
-    assert "transpose: what is seen of the image is not the image of what is seen" in result.faults[0].message
+    said = result.faults[0].message
+    assert "transpose: what is seen of the image is not the image of what is seen" in said
+    assert (
+        "in the planes '1 if the observer is Black'; one that tells the colours apart must be named as colour_plane"
+        in said
+    )
 
 
 @pytest.mark.parametrize("parameters", [{"board_size": 2}, {"board_size": 3}])
