@@ -27,7 +27,7 @@ from typing import Any
 from stonezero.run import write_atomic
 from stonezoo.cli.command import describe_hardware
 
-CONFIG = "rive/quickstart"
+CONFIG = "rive/small"
 BASE = {
     "search.num_simulations": "32",
     "search.max_considered_actions": "16",

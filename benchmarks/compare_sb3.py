@@ -29,7 +29,7 @@ from stonezoo.cli.command import describe_hardware
 
 GAMES = ("rive 3", "resolve 5")
 CONFIGS = {
-    ("rive 3", "self-play"): "rive/quickstart",
+    ("rive 3", "self-play"): "rive/small",
     ("rive 3", "PPO"): "rive/sb3",
     ("resolve 5", "self-play"): "resolve/5",
     ("resolve 5", "PPO"): "resolve/sb3",

@@ -191,18 +191,9 @@ def _configure_make_of_game(parser: Parser) -> None:
         action="store_true",
         help="positions of random games, early ones too where there is a table or\n--max-nodes and --memory are enough",
     )
-    parser.add_argument(
-        "--branches",
-        type=positive,
-        metavar="N",
-        help="play so many more games from the earliest position of a game that could be solved; with a large\n"
-        "--max-nodes, a small --per-game, and --memory, it is the cheapest way where solving is dear",
-    )
     parser.add_argument("--boards", type=positive, metavar="N", help="start on random boards with N stones each")
     parser.add_argument(
-        "--memory",
-        default="6G",
-        help="for the table of --boards, or of a search for --sample or --branches (default: %(default)s)",
+        "--memory", default="6G", help="for the table of --boards, or of a search for --sample (default: %(default)s)"
     )
 
 
@@ -220,7 +211,6 @@ def _run_make(arguments: argparse.Namespace) -> int:
         per_game=arguments.per_game,
         max_nodes=arguments.max_nodes,
         boards=arguments.boards or 0,
-        branches=arguments.branches or 0,
     )
     with _clear_errors(), _bar() as progress:
         found = _make(game, arguments, plan, progress("positions"))
@@ -239,7 +229,7 @@ def _make(game: Game, arguments: argparse.Namespace, plan: Plan, progress: Calla
     players = [make_player(text, game) for text in arguments.players.split(",")]
     if plan.boards:
         return from_boards(game, players, plan, read_memory(arguments.memory), progress)
-    return from_games(game, players, plan, progress, read_memory(arguments.memory) if plan.branches else None)
+    return from_games(game, players, plan, progress)
 
 
 def _sample_oracle(game: Game, arguments: argparse.Namespace, plan: Plan) -> Oracle:

@@ -17,7 +17,7 @@ from stonezoo.players import Player
 from stonezoo.solve import Table
 from stonezoo.state import Game
 from stonezoo.truth.oracle import Oracle, SearchOracle
-from stonezoo.truth.positions import Positions, ask, join, random_positions
+from stonezoo.truth.positions import Positions, join, random_positions
 
 LANES = 32  # games side by side
 MOST_BARREN = 40  # batches of games in a row without a new position, after which the search for more is given up
@@ -38,8 +38,6 @@ class Plan:
         per_game: positions taken of one game at most.
         max_nodes: what solving all actions of a position may take; later positions of a game need less.
         boards: stones of each player on a random board from which games start; 0: games start as they do.
-        branches: games played on from the earliest position of a game that could be solved: what the search knows by
-            then makes their positions cheap.
     """
 
     count: int = 2_000
@@ -49,7 +47,6 @@ class Plan:
     per_game: int = 4
     max_nodes: int = 200_000
     boards: int = 0
-    branches: int = 0
 
 
 def from_sample(game: Game, oracle: Oracle, plan: Plan, progress: Progress | None = None) -> Positions:
@@ -61,20 +58,13 @@ def from_sample(game: Game, oracle: Oracle, plan: Plan, progress: Progress | Non
     return shuffled(found.take(found.decisive), plan.seed)
 
 
-def from_games(
-    game: Game,
-    players: Sequence[Player],
-    plan: Plan,
-    progress: Progress | None = None,
-    memory: int | None = None,
-) -> Positions:
+def from_games(game: Game, players: Sequence[Player], plan: Plan, progress: Progress | None = None) -> Positions:
     """Late decisive positions of games between `players`, each solved by search; none where a win is one action away.
 
     Of each game as many positions as `plan.per_game` are drawn from those that `plan.max_nodes` can solve, which are
-    its last ones, and from the games that branch off the first of these. Symmetric positions count once. `memory` is
-    for the search's table, in bytes; None: 1 GB.
+    its last ones. Symmetric positions count once.
     """
-    oracle = SearchOracle(game, plan.max_nodes, memory)
+    oracle = SearchOracle(game, plan.max_nodes)
     seen: set[bytes] = set()
     found: list[Positions] = []
     total, barren = 0, 0
@@ -84,9 +74,6 @@ def from_games(
         new = 0
         for trace in play_games(game, players, plan, rng):
             part = _solve_end(game, oracle, trace)
-            if plan.branches and len(part):
-                ends = play_games(game, players, plan, rng, np.repeat(part.states[-1:], plan.branches, axis=0))
-                part = join(game, source, [part, *(ask(game, oracle, end, source) for end in ends)])
             chosen: list[int] = []
             for lane in rng.permutation(np.flatnonzero(part.decisive)).tolist():
                 key = _canonical(game, part.states[lane])
@@ -134,23 +121,14 @@ def from_boards(
 
 
 def play_games(
-    game: Game,
-    players: Sequence[Player],
-    plan: Plan,
-    rng: np.random.Generator,
-    starts: NDArray[np.int32] | None = None,
+    game: Game, players: Sequence[Player], plan: Plan, rng: np.random.Generator
 ) -> Iterator[NDArray[np.int32]]:
-    """Plays a batch of games between two of `players` each, and yields the rows [N, S] of each, in order.
-
-    `starts`: the states [games, S] in which they begin, without an opening; None: as `plan` says, 32 games.
-    """
-    fresh = starts is None
-    states = np.stack([_start(game, plan, rng) for _ in range(LANES)]) if starts is None else starts.copy()
-    count = len(states)
-    seats = rng.integers(len(players), size=(count, 2))
-    openings = rng.integers((plan.opening_actions if fresh else 0) + 1, size=count)
-    streams = new_streams(int(rng.integers(2**31)), count)
-    traces: list[list[NDArray[np.int32]]] = [[] for _ in range(count)]
+    """Plays a batch of games between two of `players` each, and yields the rows [N, S] of each, in order."""
+    states = np.stack([_start(game, plan, rng) for _ in range(LANES)])
+    seats = rng.integers(len(players), size=(LANES, 2))
+    openings = rng.integers(plan.opening_actions + 1, size=LANES)
+    streams = new_streams(int(rng.integers(2**31)), LANES)
+    traces: list[list[NDArray[np.int32]]] = [[] for _ in range(LANES)]
     ply = 0
     while (going := np.flatnonzero(states[:, OUTCOME] == ONGOING)).size:
         at_random = (ply < openings[going]) | (rng.random(len(going)) < plan.random_share)

@@ -148,8 +148,8 @@ def test_a_checkpoint_s_game_is_played_where_none_is_named(capsys: pytest.Captur
     assert main(["match", "random", "resolve-5:1", *words]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["game"], result["parameters"]["board_size"]) == ("resolve", 5)
-    assert main(["match", "rive-3:1", "random", "--parameter", "board_size=4", *words]) == 0
-    assert json.loads(capsys.readouterr().out)["parameters"] == {"board_size": 4}
+    assert main(["match", "rive-4:1", "random", "--parameter", "board_size=3", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["parameters"] == {"board_size": 3}
     assert main(["match", "random", "random", "--parameter", "board_size=2", *words]) == 0
     assert json.loads(capsys.readouterr().out)["game"] == "rive"
     assert main(["match", "resolve-5:1", "random", "--game", "rive", *words]) == 2

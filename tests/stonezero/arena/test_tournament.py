@@ -286,7 +286,7 @@ def test_a_run_stands_for_the_checkpoint_that_was_its_newest_when_the_tournament
     old = save(checkpoints / checkpoint_name(7), version=7)
     text = f"{tmp_path / 'run'}:policy"
     game = stonezoo.load_game("rive", board_size=2)
-    assert pin_players(["random", text, f"{old}:2", "rive-3:4"], game) == {text: f"{old}:policy"}
+    assert pin_players(["random", text, f"{old}:2", "rive-4:4"], game) == {text: f"{old}:policy"}
     plan = TournamentPlan((text, "random"), "rive", {"board_size": 2}, games=4, seed=1)
     stop_after = tmp_path / "t"
 

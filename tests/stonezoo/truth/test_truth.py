@@ -3,7 +3,7 @@
 import gzip
 import json
 import math
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 import stonezoo
 from stonezoo.cli import main
 from stonezoo.core.game import ONGOING, OUTCOME
+from stonezoo.kernels.batch import transform_batch
 from stonezoo.players import PerfectPlayer, PlayerError
 from stonezoo.players import perfect as perfect_module
 from stonezoo.solve import ILLEGAL, Search, Table, TableError
@@ -22,6 +23,7 @@ from stonezoo.truth import (
     Share,
     all_positions,
     load_probes,
+    make,
     own_positions,
     play_perfect,
     probe,
@@ -31,7 +33,7 @@ from stonezoo.truth import (
 )
 from stonezoo.truth import oracle as oracle_module
 from stonezoo.truth import positions as positions_module
-from stonezoo.truth.make import Plan, from_boards, from_games, from_sample, play_games
+from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
 from stonezoo.truth.measure import decided_player
 from stonezoo.truth.oracle import SearchOracle
 from stonezoo.truth.probes import digest_of, probes_for, save_probes
@@ -306,22 +308,20 @@ def test_positions_of_good_players_are_solved_exactly(table: Table) -> None:
             assert not state.terminated
 
 
-def test_games_branch_off_where_the_end_is_known(table: Table) -> None:
-    """More positions of the same few games, exact as the others, and none twice."""
-    from stonezoo.players import make_player
+def test_twins_within_one_game_stand_once(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = from_sample(SMALL, table, Plan(count=40))
+    symmetry = SMALL.symmetries[3]
+    cells, swaps = symmetry.cells[np.newaxis], np.array([symmetry.swaps_players], np.int8)
+    twins = np.zeros_like(found.states)
+    transform_batch(SMALL.rules, found.states, cells, swaps, np.zeros(len(twins), np.int32), twins)
 
-    players = [make_player("uct:30", SMALL)]
-    plan = Plan(count=60, max_nodes=300, random_share=0.3, per_game=1_000)
-    alone, branched = (
-        from_games(SMALL, players, replace(plan, branches=branches), memory=1 << 24) for branches in (0, 20)
-    )
-    assert len(branched) == plan.count
-    assert len({row.tobytes() for row in branched.states}) == plan.count
-    assert np.array_equal(branched.values, table.action_values(branched.states))
-    assert branched.decisive.all()
-    assert {row.tobytes() for row in branched.states} - {row.tobytes() for row in alone.states}
-    first = next(play_games(SMALL, players, plan, np.random.default_rng(0), branched.states[:1]))
-    assert np.array_equal(first[0], branched.states[0])
+    def games(*_: Any) -> Iterator[Any]:
+        yield from (np.stack([one, twin]) for one, twin in zip(found.states, twins, strict=True))
+
+    monkeypatch.setattr(make, "play_games", games)
+    made = from_games(SMALL, [], Plan(count=80, max_nodes=5_000))
+    assert 10 < len(made) <= 40
+    assert len({make._canonical(SMALL, row) for row in made.states}) == len(made)
 
 
 def test_positions_of_random_boards_are_solved_exactly() -> None:

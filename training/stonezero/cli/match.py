@@ -38,7 +38,7 @@ loses that game; the result says so. A match of which fewer than 95% of the game
 EPILOG = """\
 examples:
   stonezero match rive-3:64 uct:1000                       (on the board that rive-3 was trained on)
-  stonezero match rive-3:64 uct:1000 --parameter board_size=4      (its weights serve other sizes too)
+  stonezero match rive-4:64 uct:1000 --parameter board_size=5      (its weights serve other sizes too)
   stonezero match uct:1000 uct:100 --game resolve --parameter board_size=5
   stonezero match perfect:4G uct:1000 --parameter board_size=3     (by search in 4 GB, where no table fits)
   stonezero match runs/x:64 rive-3:64 --sprt 0,40 --games 4000
