@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -137,15 +138,17 @@ def test_written_out_it_answers_alike_in_plain_layers_of_its_own() -> None:
     assert sum(p.numel() for p in network.parameters()) < sum(p.numel() for p in plain.parameters()) / 4
 
 
-@pytest.mark.parametrize("engine", ["eager", "openvino"])
+@pytest.mark.parametrize("engine", ["eager", "openvino", pytest.param("compiled", marks=pytest.mark.slow)])
 def test_an_evaluator_answers_as_the_network_and_takes_its_new_weights(engine: Any) -> None:
     if engine == "openvino":
         pytest.importorskip("openvino")
+    if engine == "compiled" and shutil.which("g++") is None:
+        pytest.skip("there is no C++ compiler here")
     game = load_game("rive", board_size=3)
     spec = NetworkSpec.from_game(game)
     first, second = scrambled(spec), scrambled(spec, seed=1)
     observations = observe(game, positions(game))
-    probe = observations.numpy() if engine == "openvino" else None
+    probe = observations.numpy() if engine != "eager" else None
     evaluator = Evaluator(first, engine=engine, precision="fp32", probe=probe)
     for version, network in enumerate((first, second)):
         if version:

@@ -4,7 +4,7 @@ Every hidden unit stands once for each symmetry of the board: the copy of symmet
 layer's weight between copies g and h depends on the two only by how one turns into the other (group convolution, Cohen
 and Welling 2016, over the board's symmetries). So value and policy turn with the board exactly, not only where training
 has shown it, and there are as many times fewer weights as there are symmetries. Nothing is shared between places of the
-board, unlike in convolutions: the weights play one size, and small boards are learnt far sooner.
+board, unlike in convolutions: the weights play one size. docs/decisions/networks.md says where that pays.
 """
 
 from __future__ import annotations
