@@ -1,4 +1,3 @@
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from stonezero.networks import dense as dense_module
 from stonezero.networks.dense import EquivariantNetwork, Symmetries
 from stonezoo.kernels.batch import observe_batch, transform_batch
 from stonezoo.state import Game, load_game
+from tests.stonezero.evaluator.engine_checks import needs_openvino
 from tests.stonezero.network_specs import random_observations, square_spec
 
 torch.set_num_threads(1)
@@ -138,12 +138,11 @@ def test_written_out_it_answers_alike_in_plain_layers_of_its_own() -> None:
     assert sum(p.numel() for p in network.parameters()) < sum(p.numel() for p in plain.parameters()) / 4
 
 
-@pytest.mark.parametrize("engine", ["eager", "openvino", pytest.param("compiled", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "engine",
+    ["eager", pytest.param("openvino", marks=needs_openvino), pytest.param("compiled", marks=pytest.mark.slow)],
+)
 def test_an_evaluator_answers_as_the_network_and_takes_its_new_weights(engine: Any) -> None:
-    if engine == "openvino":
-        pytest.importorskip("openvino")
-    if engine == "compiled" and shutil.which("g++") is None:
-        pytest.skip("there is no C++ compiler here")
     game = load_game("rive", board_size=3)
     spec = NetworkSpec.from_game(game)
     first, second = scrambled(spec), scrambled(spec, seed=1)
@@ -216,5 +215,20 @@ def test_a_checkpoint_plays_its_own_size_and_says_so_on_another(tmp_path: Path) 
     observations = observe(game, positions(game))
     for found in (load_checkpoint(path), load_checkpoint(path, game)):
         assert torch.equal(found.network(observations).policy_logits, network(observations).policy_logits)
-    with pytest.raises(CheckpointError, match="a dense network plays only the size of board that it was trained on"):
+    with pytest.raises(CheckpointError, match="only the size of board that it was trained on, 5 x 5, not 7 x 7"):
         load_checkpoint(path, load_game("rive", board_size=4))
+
+
+def test_a_checkpoint_whose_weights_fit_another_board_by_chance_is_refused(tmp_path: Path) -> None:
+    parameters = {"rows": 3, "columns": 4, "stones": 3}
+    game = load_game("dara", **parameters)
+    spec = NetworkSpec.from_game(game)
+    config = parse_config(
+        {"game": {"name": "dara", "parameters": parameters}, "network": {"preset": "dense", "channels": 16}}
+    )
+    weights = build_network(config.network, spec, 0).state_dict()
+    path = save_checkpoint(tmp_path / "a", weights, config=config, spec=spec, rules_id=game.rules_id, version=1)
+    turned = load_game("dara", rows=4, columns=3, stones=3)
+    build_network(config.network, NetworkSpec.from_game(turned)).load_state_dict(weights)  # they do fit
+    with pytest.raises(CheckpointError, match="trained on, 3 x 4, not 4 x 3"):
+        load_checkpoint(path, turned)

@@ -105,6 +105,8 @@ def load_checkpoint(path: str | Path, game: Any = None, rules_id: str | None = N
                 f"{path}: trained on {spec.observation_shape[2]} planes and {spec.policy_shape[0]} action planes, "
                 f"but the game here has {here.observation_shape[2]} and {here.policy_shape[0]}"
             )
+        if config.network.module is None and config.network.preset == DENSE:
+            _check_size(path, spec, here)
         spec = here
     try:
         weights = safetensors.torch.load_file(path / WEIGHTS)
@@ -232,20 +234,24 @@ def _read_metadata(path: Path) -> dict[str, str]:
     return metadata
 
 
+def _check_size(path: Path, trained: NetworkSpec, here: NetworkSpec) -> None:
+    """Raises CheckpointError for another size of board, though the weights may fit: 3 x 4 and 4 x 3 have 12 places."""
+    (height, width, _), (own_height, own_width, _) = here.observation_shape, trained.observation_shape
+    if (height, width) != (own_height, own_width):
+        raise CheckpointError(
+            f"{path}: a dense network plays only the size of board that it was trained on, {own_height} x {own_width}, "
+            f"not {height} x {width}; convolutions play every size"
+        )
+
+
 def _load_weights(network: nn.Module, weights: Mapping[str, Tensor], config: Config, spec: NetworkSpec) -> None:
     """Raises ValueError, which says how the board matters, when the weights are not those of the network."""
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
-        height, width, _ = spec.observation_shape
         if config.network.module is None:
-            if config.network.preset != DENSE:
-                raise
-            parameters = ", ".join(f"{key}={value}" for key, value in config.game.parameters.items())
-            raise ValueError(
-                f"a dense network plays only the size of board that it was trained on, {config.game.name} with "
-                f"{parameters or 'its own parameters'}, not one of {height} x {width}; convolutions play every size"
-            ) from error
+            raise
+        height, width, _ = spec.observation_shape
         raise ValueError(
             f"those of {config.network.module} do not fit a board of {height} x {width}; either the class has changed, "
             f"or it plays only the size that it was trained on: {error}"

@@ -1,9 +1,12 @@
 """What every engine must do, on a real network."""
 
+import importlib.util
+import os
 import threading
 import time
 
 import numpy as np
+import pytest
 import torch
 
 from stonezero.config import NetworkConfig
@@ -13,6 +16,10 @@ from tests.stonezero.test_networks import scrambled
 
 SPEC = square_spec(4)
 CONFIG = NetworkConfig(blocks=2, channels=8)
+REQUIRED = "openvino" in os.environ.get("STONEZOO_TEST_LIBRARIES", "").split(",")
+needs_openvino = pytest.mark.skipif(
+    not REQUIRED and importlib.util.find_spec("openvino") is None, reason="the extra openvino is not installed"
+)
 SIZES = (1, 2, 3, 7, 8, 9, 63, 64, 65, 130, 256)  # around every size of tile
 LARGEST = max(SIZES)
 

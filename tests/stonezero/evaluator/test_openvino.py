@@ -1,8 +1,6 @@
 """OpenVINO, where it is installed; where STONEZOO_TEST_LIBRARIES names it, a missing one is a failure."""
 
 import builtins
-import importlib.util
-import os
 import sys
 from typing import Any
 
@@ -14,13 +12,15 @@ from torch import nn
 from stonezero.config import NetworkConfig
 from stonezero.evaluator import EngineError, Evaluator
 from stonezero.networks import NetworkOutput, build_network
-from tests.stonezero.evaluator.engine_checks import SPEC, check_agreement, check_threads, check_weights, make
-from tests.stonezero.network_specs import random_observations
-
-REQUIRED = "openvino" in os.environ.get("STONEZOO_TEST_LIBRARIES", "").split(",")
-needs_openvino = pytest.mark.skipif(
-    not REQUIRED and importlib.util.find_spec("openvino") is None, reason="the extra openvino is not installed"
+from tests.stonezero.evaluator.engine_checks import (
+    SPEC,
+    check_agreement,
+    check_threads,
+    check_weights,
+    make,
+    needs_openvino,
 )
+from tests.stonezero.network_specs import random_observations
 
 
 @needs_openvino

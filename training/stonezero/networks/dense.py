@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import ABC, abstractmethod
 from typing import cast
 
 import numpy as np
@@ -29,7 +30,7 @@ ACTIVE_PLANES = 4  # planes that are not 0 at a cell, about: the stem's fan-in
 class EquivariantNetwork(nn.Module):
     """Residual blocks of two layers each, a policy head, a value head, and on demand an owner head.
 
-    `config.channels` are the hidden units, all copies together, rounded down to whole ones.
+    `config.channels` are the hidden units, all copies together, rounded down to whole copies, one at least.
     """
 
     shown: Tensor
@@ -48,9 +49,13 @@ class EquivariantNetwork(nn.Module):
             shown[spec.colour_plane] = 0.0
         self.register_buffer("shown", shown, persistent=False)
 
-        self.stem: nn.Module = _FromBoard(group, height * width, planes, units)
-        self.first = nn.ModuleList(_Layer(group, units, gain=blocks**-0.5) for _ in range(blocks))
-        self.second = nn.ModuleList(_Layer(group, units, gain=0.0) for _ in range(blocks))
+        def layers(gain: float) -> nn.ModuleList:
+            fan_in = group.order * units
+            return nn.ModuleList(_ToUnits(group.between, units, units, fan_in, gain) for _ in range(blocks))
+
+        self.stem: nn.Module = _ToUnits(group.places, planes, units, fan_in=ACTIVE_PLANES * height * width)
+        self.first = layers(gain=blocks**-0.5)
+        self.second = layers(gain=0.0)
         self.policy: nn.Module = _ToTable(group.actions, units)
         self.value_hidden = _linear(units, units, 1.0)
         self.value_out = _linear(units, 1, HEAD_SCALE)
@@ -111,14 +116,14 @@ class Symmetries:
         )
 
 
-class _Equivariant(nn.Module):
+class _Equivariant(nn.Module, ABC):
     """A linear layer whose matrix is made of fewer weights, each of which stands in it several times."""
 
     bias: Tensor | None
 
+    @abstractmethod
     def matrix(self) -> tuple[Tensor, Tensor | None]:
         """The matrix [out, in] and what is added [out]."""
-        raise NotImplementedError
 
     def linear(self) -> nn.Linear:
         """The same layer written out, without gradient."""
@@ -133,36 +138,21 @@ class _Equivariant(nn.Module):
         return F.linear(x, *self.matrix())
 
 
-class _FromBoard(_Equivariant):
-    """From all places of the board to hidden units."""
+class _ToUnits(_Equivariant):
+    """From planes of places, or from hidden units (the copies are the places then), to hidden units."""
 
-    places: Tensor
+    table: Tensor
 
-    def __init__(self, group: Symmetries, places: int, planes: int, units: int) -> None:
+    def __init__(self, table: Tensor, features: int, units: int, fan_in: int, gain: float = 1.0) -> None:
+        """`features` are those of a place; `table` [K, places] says which weight each symmetry's copy has for it."""
         super().__init__()
-        self.register_buffer("places", group.places, persistent=False)
-        self.weight = nn.Parameter(_normal(units, places, planes, fan_in=ACTIVE_PLANES * places))
+        self.register_buffer("table", table, persistent=False)
+        self.weight = nn.Parameter(_normal(units, table.shape[1], features, fan_in=fan_in, gain=gain))
         self.bias = nn.Parameter(torch.zeros(units))
 
     def matrix(self) -> tuple[Tensor, Tensor]:
-        full = self.weight[:, self.places].transpose(0, 1)  # [K, units, places, planes]
-        return full.flatten(2).flatten(0, 1), cast(Tensor, self.bias).repeat(len(self.places))
-
-
-class _Layer(_Equivariant):
-    """From hidden units to as many."""
-
-    between: Tensor
-
-    def __init__(self, group: Symmetries, units: int, gain: float) -> None:
-        super().__init__()
-        self.register_buffer("between", group.between, persistent=False)
-        self.weight = nn.Parameter(_normal(units, group.order, units, fan_in=group.order * units, gain=gain))
-        self.bias = nn.Parameter(torch.zeros(units))
-
-    def matrix(self) -> tuple[Tensor, Tensor]:
-        full = self.weight[:, self.between].transpose(0, 1)  # [K, units, K, units]
-        return full.flatten(2).flatten(0, 1), cast(Tensor, self.bias).repeat(len(self.between))
+        full = self.weight[:, self.table].transpose(0, 1)  # [K, units, places, features]
+        return full.flatten(2).flatten(0, 1), cast(Tensor, self.bias).repeat(len(self.table))
 
 
 class _ToTable(_Equivariant):
