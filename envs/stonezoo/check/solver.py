@@ -1,4 +1,5 @@
-"""What a game says to the exact solver: `contents` with `rest_size`, `colours_alike` and `endless_counter`.
+"""What a game says to the exact solver: `contents` with `rest_size`, `colours_alike`, `endless_counter` and
+`settled_outcome`.
 
 A wrong word there makes wrong values and nothing else, so that nobody would notice: keys and values are compared with
 a slow honest way, in which equal rows alone are the same position.
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stonezoo.check import settled
 from stonezoo.check.contents import contents_batch, keys_batch
 from stonezoo.check.report import Fault, fault_at
 from stonezoo.check.subject import Subject
@@ -29,6 +31,7 @@ from stonezoo.core.game import (
     OWN_STONE,
     TO_PLAY,
     endless_counter,
+    nothing_settled,
     raw_contents,
 )
 from stonezoo.kernels.batch import step_batch, transform_batch
@@ -50,7 +53,9 @@ NAMES = ("ongoing", "Black won", "White won", "drawn")
 def says_nothing(subject: Subject) -> bool:
     """Whether the game declares nothing for the solver."""
     rules: Any = subject.game.rules
-    return type(rules).contents is raw_contents and not any(hasattr(rules, name) for name in HOOKS)
+    kind = type(rules)
+    silent = kind.contents is raw_contents and kind.settled_outcome is nothing_settled
+    return silent and not any(hasattr(rules, name) for name in HOOKS)
 
 
 def find(subject: Subject) -> Iterator[Fault]:
@@ -62,6 +67,10 @@ def find(subject: Subject) -> Iterator[Fault]:
             return
     yield from _symmetry_faults(subject)
     yield from _key_faults(subject)
+    faults = list(settled.find(subject))
+    yield from faults
+    if faults:  # they would be the values' too
+        return
     yield from _value_faults(subject)
 
 

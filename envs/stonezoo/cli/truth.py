@@ -22,7 +22,7 @@ from stonezoo.cli.command import (
 )
 from stonezoo.players import make_player
 from stonezoo.players.perfect import perfect_source
-from stonezoo.solve import Table
+from stonezoo.solve import Table, known_table
 from stonezoo.solve.memory import read_memory
 from stonezoo.state import Game
 from stonezoo.truth import (
@@ -37,7 +37,7 @@ from stonezoo.truth import (
 )
 from stonezoo.truth.make import Plan, from_boards, from_games, from_sample
 from stonezoo.truth.measure import OWN_GAMES, SAMPLE, SOURCES, draw_positions
-from stonezoo.truth.oracle import BUILD_BYTES, Oracle, SearchOracle, usable_oracle
+from stonezoo.truth.oracle import BUILD_BYTES, Oracle, SearchOracle
 from stonezoo.truth.probes import save_probes
 
 PLAYERS = "random,uct:100,uct:1000"
@@ -234,10 +234,8 @@ def _make(game: Game, arguments: argparse.Namespace, plan: Plan, progress: Calla
 
 def _sample_oracle(game: Game, arguments: argparse.Namespace, plan: Plan) -> Oracle:
     """The game's table, or where that does not fit a search that early positions can be asked of too."""
-    oracle = usable_oracle(game)
-    if isinstance(oracle, SearchOracle):
-        return SearchOracle(game, plan.max_nodes, read_memory(arguments.memory), symmetric=True)
-    return oracle
+    table = known_table(game, BUILD_BYTES)
+    return SearchOracle(game, plan.max_nodes, read_memory(arguments.memory), symmetric=True) if table is None else table
 
 
 @contextlib.contextmanager

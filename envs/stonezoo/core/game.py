@@ -110,6 +110,7 @@ class Rules(Protocol):
     def contents(
         self, state: StateRow, cells: NDArray[np.int32], rest: NDArray[np.int32]
     ) -> None: ...  # may be left out
+    def settled_outcome(self, state: StateRow) -> int: ...  # may be left out; see `nothing_settled` below
     def random_action(self, state: StateRow, stream: Stream) -> int: ...
     def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None: ...
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None: ...
@@ -185,6 +186,16 @@ def raw_contents(rules: Rules, state: StateRow, cells: NDArray[np.int32], rest: 
         rest[i] = state[i]
 
 
+@jit
+def nothing_settled(rules: Rules, state: StateRow) -> int:
+    """Returns ONGOING, always: the `settled_outcome` of games that have none of their own.
+
+    `settled_outcome` sees an ongoing state and returns the outcome that it has however play goes on, where that is
+    cheap to see, else ONGOING. The solver looks no further there; the rules do not ask it.
+    """
+    return ONGOING
+
+
 def endless_counter(rules: Rules) -> tuple[int, int] | None:
     """Returns the entry of the row that counts towards a draw by endless play, and the count that makes the draw.
 
@@ -232,13 +243,16 @@ def game_rules(cls: type[C]) -> type[C]:
     """Class decorator: inside compiled code `rules.step(state, action)` resolves to the method of the rules' own class.
 
     Every compiled method of `cls` can then be called on an instance by the class's other methods and by the kernels.
-    A class without `legal_mask` gets one that asks `legal_actions`, one without `contents` has its whole row as `rest`.
+    A class without `legal_mask` gets one that asks `legal_actions`, one without `contents` has its whole row as `rest`,
+    and to one without `settled_outcome` nothing is settled before the end.
     """
     remember_sources(cls)
     if not hasattr(cls, "legal_mask"):
         cls.legal_mask = mask_found  # type: ignore[attr-defined]
     if not hasattr(cls, "contents"):
         cls.contents = raw_contents  # type: ignore[attr-defined]
+    if not hasattr(cls, "settled_outcome"):
+        cls.settled_outcome = nothing_settled  # type: ignore[attr-defined]
     for method in vars(cls).values():
         if isinstance(method, Dispatcher):
             _lower_calls(method)

@@ -32,6 +32,7 @@ from stonezoo.core.bits import (
 from stonezoo.core.board import BoardLayout
 from stonezoo.core.entries import LANES, equal_bits, peek, poke
 from stonezoo.core.game import (
+    BLACK,
     BLACK_WON,
     EMPTY,
     HEADER,
@@ -250,15 +251,21 @@ def count_cells(rules: "RiveRules") -> int:
 
 
 @jit
-def _finish(rules: "RiveRules", state: StateRow) -> None:
-    """The board is full: more stones wins (V9)."""
+def _balance(rules: "RiveRules", state: StateRow) -> int:
+    """Black stones minus white ones."""
     balance = 0
     for place in range(frame_size(rules)):
         if state[STONES + place] == BLACK_STONE:
             balance += 1
         elif state[STONES + place] == WHITE_STONE:
             balance -= 1
-    state[OUTCOME] = BLACK_WON if balance > 0 else WHITE_WON
+    return balance
+
+
+@jit
+def _finish(rules: "RiveRules", state: StateRow) -> None:
+    """The board is full: more stones wins (V9)."""
+    state[OUTCOME] = BLACK_WON if _balance(rules, state) > 0 else WHITE_WON
 
 
 # --- Removal (V5, V6, V7) ------------------------------------------------------------------------------------------
@@ -510,6 +517,17 @@ class RiveRules(_Fields):
             if randint(stream, count) < here:
                 kept, first = found, _width(self) + word * WORD
         return int(CELLS[self.board_size, first + select(kept, randint(stream, popcount(kept)))])
+
+    @jit
+    def settled_outcome(self, state: StateRow) -> int:
+        """The outcome once all stones are one group that every empty cell touches: no stone will join groups any more
+        (V5), so that the players fill the board in turn (V4).
+        """
+        if state[PHASE] != PLACE or state[FILLED] == 0 or least_touched(self, state) != state[FILLED]:
+            return ONGOING
+        odd = count_cells(self) - state[FILLED] & 1  # then the player to act places one stone more
+        balance = _balance(self, state) + (odd if state[TO_PLAY] == BLACK else -odd)
+        return BLACK_WON if balance > 0 else WHITE_WON
 
     # --- Observation and symmetry ----------------------------------------------------------------------------------
 

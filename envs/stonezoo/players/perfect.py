@@ -24,7 +24,7 @@ from stonezoo.solve.memory import show_memory
 from stonezoo.solve.table import make_command
 from stonezoo.state import Game
 
-MAX_NODES = 300_000_000  # of a search for one decision: three times what the start of Rive 3 takes, minutes
+MAX_NODES = 300_000_000  # of a search for one decision: minutes; the start of Rive 3 takes 1.6 million
 TOLD_AFTER = 3_000_000  # nodes, about two seconds: then a line says what takes so long
 SEARCHES_KEPT = 2  # one takes a gigabyte
 SEARCHING = threading.Lock()  # a search is shared by all players of its game, and answers one at a time

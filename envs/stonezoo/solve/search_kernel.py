@@ -2,8 +2,9 @@
 
 A node is asked one question: can the player to act get at least `ASKED`, a draw (0) or a win (1)? The answer is a bound
 on the value, as sharp as the children's bounds allow (Fishburn's fail-soft), so that a game without draws answers both
-questions at once. All children are made first: one that is over or known may answer at once, and is not searched
-otherwise; the others are ordered by how often their action answered before (Schaeffer's history heuristic).
+questions at once. All children are made first: one that is over, settled or known may answer at once, and is not
+searched otherwise. Of the others those come first where the same player acts again (a capture, a swap), then those
+whose action answered most often before (Schaeffer's history heuristic).
 
 Positions that differ in the count of endless play are different here, so that play cannot cycle and every stored bound
 is exact.
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, OUTCOME, PHASE, TO_PLAY, Rules, copy_row
+from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, OUTCOME, PHASE, TO_PLAY, Rules, StateRow, copy_row
 from stonezoo.core.jit import jit, kernel
 from stonezoo.solve.keys import Keys, find_key
 
@@ -37,7 +38,7 @@ UPPER_SHIFT, TAG_SHIFT, SIZE_SHIFT = 2, 4, 20
 TAG_BITS = 0xFFFF
 UNKNOWN = 0 | 2 << UPPER_SHIFT  # from -1 to 1
 BUCKET = 4  # entries among which a new one takes the place of the one that cost least
-FIRST_TRIED = 1 << 40  # order of the child that answered before
+FIRST_TRIED, ACTS_AGAIN = 1 << 42, 1 << 41  # order of the child that answered before, and of what goes on with a turn
 
 
 class Search(NamedTuple):
@@ -92,6 +93,25 @@ def _keep(search: Search, key: int, check: int, lower: int, upper: int, tag: int
 
 
 @jit
+def _look_up(rules: Rules, search: Search, keys: Keys, state: StateRow) -> int:
+    """The entry of an ongoing position, as stored, or made of an outcome that is settled; its key goes to `keys`."""
+    find_key(rules, state, keys)
+    entry = _probe(search.table, int(keys.found[0]), int(keys.found[1]))
+    if entry == UNKNOWN:
+        settled = int(rules.settled_outcome(state))
+        if settled != ONGOING:
+            value = _value(settled, int(state[TO_PLAY]))
+            entry = value + 1 | value + 1 << UPPER_SHIFT
+    return entry
+
+
+@jit
+def _value(outcome: int, player: int) -> int:
+    """What an outcome is worth for a player."""
+    return 0 if outcome == DRAWN else 1 if outcome == BLACK_WON + player else -1
+
+
+@jit
 def _open(rules: Rules, search: Search, keys: Keys, level: int) -> int:
     """Makes the children of a level's node. Returns the value if they answer already, else OPEN."""
     frame, state = search.frames[level], search.rows[level]
@@ -115,11 +135,10 @@ def _open(rules: Rules, search: Search, keys: Keys, level: int) -> int:
         search.control[NODES] += 1
         outcome = int(child[OUTCOME])
         if outcome != ONGOING:
-            low = 0 if outcome == DRAWN else 1 if outcome == BLACK_WON + player else -1
+            low = _value(outcome, player)
             high = low
         else:
-            find_key(rules, child, keys)
-            entry = _probe(search.table, int(keys.found[0]), int(keys.found[1]))
+            entry = _look_up(rules, search, keys, child)
             low, high = (entry & 3) - 1, (entry >> UPPER_SHIFT & 3) - 1
             if child[TO_PLAY] != player:
                 low, high = -high, -low
@@ -132,6 +151,8 @@ def _open(rules: Rules, search: Search, keys: Keys, level: int) -> int:
         score = int(search.history[row_of_history + action])
         if tried != 0 and keys.found[1] & TAG_BITS == tried:
             score += FIRST_TRIED
+        if child[TO_PLAY] == player:
+            score += ACTS_AGAIN
         place = count
         while place > 0 and search.scores[place - 1] < score:
             search.scores[place] = search.scores[place - 1]

@@ -70,7 +70,7 @@ class Positions:
 
 def ask(game: Game, oracle: Oracle, states: NDArray[np.int32], source: str) -> Positions:
     """The positions of rows [B, S] with what `oracle` says of them, less those that it does not know."""
-    if isinstance(oracle, SearchOracle):
+    if isinstance(oracle, SearchOracle) and oracle.max_nodes is not None:
         source += f", those that {oracle.max_nodes:,} nodes solve"
     values = [oracle.action_values(states[first : first + CHUNK]) for first in range(0, len(states), CHUNK)]
     distances = None
@@ -133,14 +133,16 @@ def random_positions(
         rows = play(game, streams)
         fresh = [row for row in rng.permutation(rows) if not (row.tobytes() in seen or seen.add(row.tobytes()))]  # type: ignore[func-returns-value]
         barren = 0 if fresh else barren + 1
-        chunk = SEARCHED if isinstance(oracle, SearchOracle) else CHUNK
+        chunk, limit = CHUNK, None
+        if isinstance(oracle, SearchOracle):
+            chunk, limit = SEARCHED, oracle.max_nodes
         for first in range(0, len(fresh), chunk):
             part = ask(game, oracle, np.array(fresh[first : first + chunk], np.int32), source)
             asked += chunk
-            if isinstance(oracle, SearchOracle) and asked >= TRIED and decisive < LEAST_KNOWN * asked:
+            if limit is not None and asked >= TRIED and decisive < LEAST_KNOWN * asked:
                 raise ValueError(
                     f"of {asked:,} positions of random games of {game!r} only {decisive} are decisive and solved "
-                    f"within {oracle.max_nodes:,} nodes: the board is too large for a sample; "
+                    f"within {limit:,} nodes: the board is too large for a sample; "
                     "probe sets are for such boards"
                 )
             if not len(part):

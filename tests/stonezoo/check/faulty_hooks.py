@@ -257,6 +257,35 @@ class WrongEntry(TwofoldRules):
     endless_counter = (CELLS, 5)
 
 
+class Settling(Saying):
+    """Drawn when both colours stand in all rows of three: right."""
+
+    def settled_outcome(self, state: Any) -> int:
+        board = state[CELLS : CELLS + 9].reshape(3, 3)
+        rows = [*board, *board.T, board.diagonal(), board[::-1].diagonal()]
+        return DRAWN if all(1 in row and 2 in row for row in rows) else ONGOING
+
+
+class SettlesNothing(Saying):
+    """What it returns is no outcome."""
+
+    def settled_outcome(self, state: Any) -> int:
+        return 7 if state[CELLS + CENTRE] else ONGOING
+
+
+class SettlesTooEarly(Saying):
+    """The centre does not win."""
+
+    def settled_outcome(self, state: Any) -> int:
+        return BLACK_WON if state[CELLS + CENTRE] == 1 else ONGOING
+
+
+class SettlesByHand(Saying):
+    def settled_outcome(self, state: Any) -> int:
+        state[CELLS] = 1
+        return ONGOING
+
+
 def found(rules: Any) -> list[str]:
     """What the check `solver` says."""
     rules.name = rules.__name__.lower()

@@ -12,7 +12,7 @@ import pytest
 from stonezoo.check import check_game, load_subject
 
 SCRIPT = Path(__file__).parent / "faulty_hooks.py"
-SOUND = ("Saying", "Remembering", "BlacksBoard", "Counting")
+SOUND = ("Saying", "Settling", "Remembering", "BlacksBoard", "Counting")
 FAULTS = {  # the class in faulty_hooks.py and what must be said of it
     "RestAlone": "`rest_size` without `contents`",
     "ContentsAlone": "`contents` without `rest_size`",
@@ -32,6 +32,9 @@ FAULTS = {  # the class in faulty_hooks.py and what must be said of it
     "LateDraw": "action 1 must lead to 'drawn', and leads to 'ongoing'",
     "CountIsLaw": "what is legal depends on the endless counter",
     "CountIsThePhase": "nothing may depend on it but the draw",
+    "SettlesNothing": "settled_outcome returns 7: it must be 0 to 3",
+    "SettlesTooEarly": "settled_outcome says 'Black won' here, and play goes on to",
+    "SettlesByHand": "settled_outcome changes the state",
 }
 NAMES = tuple(FAULTS)
 PART = 3
@@ -70,7 +73,7 @@ def test_a_game_that_says_nothing_is_not_looked_at(monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "examples" / "twofold"))
     subject = load_subject("twofold.rules:TwofoldRules", {"size": 3, "line": 3}, plies=5)
     (result,) = check_game(subject, only=["solver"]).results
-    assert result.skipped == "the game says nothing to the solver (contents, endless_counter)"
+    assert result.skipped == "the game says nothing to the solver (contents, endless_counter, settled_outcome)"
 
 
 def test_our_own_game_with_endless_play_passes() -> None:

@@ -73,10 +73,11 @@ def test_known_facts_come_out() -> None:
 @pytest.mark.parametrize(
     ("name", "parameters", "actions", "nodes"),
     [
-        ("rive", {"board_size": 2}, 0, 190),
-        ("resolve", {"board_size": 3}, 0, 1236),
-        ("resolve", {"board_size": 4}, 4, 13933),
-        ("dara", {"rows": 3, "columns": 3, "stones": 3, "quiet_limit": 4}, 0, 1760),
+        ("rive", {"board_size": 2}, 0, 4),
+        ("rive", {"board_size": 3}, 16, 36214),
+        ("resolve", {"board_size": 3}, 0, 1402),
+        ("resolve", {"board_size": 4}, 4, 16297),
+        ("dara", {"rows": 3, "columns": 3, "stones": 3, "quiet_limit": 4}, 0, 1720),
     ],
 )
 def test_the_search_signature_is_known(name: str, parameters: dict[str, int], actions: int, nodes: int) -> None:

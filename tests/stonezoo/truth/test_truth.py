@@ -11,6 +11,7 @@ import pytest
 
 import stonezoo
 from stonezoo.cli import main
+from stonezoo.cli import truth as cli_module
 from stonezoo.core.game import ONGOING, OUTCOME
 from stonezoo.players import PerfectPlayer, PlayerError
 from stonezoo.players import perfect as perfect_module
@@ -118,7 +119,7 @@ def test_a_search_that_gives_up_on_nothing_draws_the_sample_of_the_table(table: 
 def test_a_sample_is_made_by_search_where_there_is_no_table(
     tmp_path: Path, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(oracle_module, "BUILD_BYTES", 1)
+    monkeypatch.setattr(cli_module, "BUILD_BYTES", 1)
     words = ["make-probes", "resolve", "--board-size", "3", "--sample", "--count", "50", "--memory", "16M"]
     assert main([*words, "--output", str(tmp_path / "searched")]) == 0
     monkeypatch.undo()
@@ -129,6 +130,30 @@ def test_a_sample_is_made_by_search_where_there_is_no_table(
     assert rows[0] == rows[1]
     assert b"nodes solve" in texts[0]
     assert b"nodes solve" not in texts[1]
+
+
+def test_a_search_that_solves_the_start_knows_every_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STONEZOO_TABLE_DIR", str(tmp_path))
+    game = stonezoo.load_game("rive", board_size=2)
+    table = Table.build(game)
+    monkeypatch.setattr(oracle_module, "BUILD_BYTES", 1)
+    oracle = oracle_module.usable_oracle(game)
+    assert isinstance(oracle, SearchOracle)
+    assert oracle.max_nodes is None
+    found = random_positions(game, oracle, 100, 0)
+    assert "nodes solve" not in found.source
+    assert np.array_equal(found.values, table.action_values(found.states))
+
+
+def test_a_search_that_does_not_solve_the_start_gives_up_on_early_positions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STONEZOO_TABLE_DIR", str(tmp_path))
+    monkeypatch.setattr(oracle_module, "BUILD_BYTES", 1)
+    monkeypatch.setattr(oracle_module, "START_NODES", 500)
+    oracle = oracle_module.usable_oracle(stonezoo.load_game("rive", board_size=3))
+    assert isinstance(oracle, SearchOracle)
+    assert oracle.max_nodes == oracle_module.MAX_NODES
 
 
 def test_a_board_too_large_for_a_sample_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
