@@ -9,8 +9,9 @@ from stonezoo.cli import main
 from stonezoo.cli import solve as solve_module
 from stonezoo.solve import Table
 from stonezoo.solve import graph as graph_module
-from stonezoo.solve.graph import NUM_NODES
+from stonezoo.solve.layers import LayerSolver
 from stonezoo.solve.table_file import FOLDER_VARIABLE
+from stonezoo.solve.walk import NUM_NODES
 
 DARA = ["solve", "dara", "--rows", "3", "--columns", "4", "--stones", "3"]
 
@@ -87,6 +88,7 @@ def test_output_names_the_file(capsys: pytest.CaptureFixture[str], own_folder: P
 def test_an_interrupted_command_goes_on_where_it_was(
     capsys: pytest.CaptureFixture[str], own_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    words = ["solve", "rive", "--board-size", "2"]
     monkeypatch.setattr(graph_module, "BUDGET", 50)
     finish = Table.finish
 
@@ -95,22 +97,41 @@ def test_an_interrupted_command_goes_on_where_it_was(
             return finish(builder)
 
         def stop(graph: graph_module.Graph) -> None:
-            if graph.sizes[NUM_NODES] > 4000:
+            if graph.sizes[NUM_NODES] > 100:
                 raise KeyboardInterrupt
 
         builder.run(stop)
         raise AssertionError("it was to be interrupted")
 
     monkeypatch.setattr(Table, "finish", interrupted)
-    assert main(DARA) == 130
+    assert main(words) == 130
     assert "the same command goes on from" in capsys.readouterr().err
     (partial,) = own_folder.iterdir()
     monkeypatch.setattr(Table, "finish", finish)
-    assert main([*DARA, "--json"]) == 0
+    assert main([*words, "--json"]) == 0
     captured = capsys.readouterr()
     assert f"going on from {partial}" in captured.err
-    assert json.loads(captured.out)["positions"] == 7863
+    assert json.loads(captured.out)["positions"] == 215
     assert not partial.exists()
+
+
+def test_an_interrupted_command_goes_on_layer_by_layer(
+    capsys: pytest.CaptureFixture[str], own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(solver: LayerSolver, layers: list[int]) -> Table:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LayerSolver, "_table", interrupted)
+        assert main(DARA) == 130
+    assert "the same command goes on from" in capsys.readouterr().err
+    (folder,) = own_folder.iterdir()
+    assert folder.name == "dara-3-4-3-standard-100.table.layers"
+    assert main([*DARA, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert f"going on from {folder}" in captured.err
+    assert json.loads(captured.out)["positions"] == 7863
+    assert not folder.exists()
 
 
 def test_a_limit_of_memory_is_one_line_that_names_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,13 +176,13 @@ def test_a_search_that_is_not_done_is_kept_too_and_the_next_one_goes_on(
 ) -> None:
     words = ["solve", "rive", "--board-size", "2", "--method", "search", "--memory", "1M"]
     whole = solved(capsys, *words)
-    assert main([*words, "--max-nodes", "100", "--save"]) == 1
+    assert main([*words, "--max-nodes", "30", "--save"]) == 1
     assert "what was found is kept" in capsys.readouterr().err
     assert [path.name for path in own_folder.iterdir()] == ["rive-2.search"]
     later = solved(capsys, *words)
     assert (later["value"], later["actions"]) == (whole["value"], whole["actions"])
-    assert later["nodes"] > 100
-    assert main([*words, "--max-nodes", "100", "--again"]) == 1
+    assert later["nodes"] > 30
+    assert main([*words, "--max-nodes", "30", "--again"]) == 1
     assert "is kept" not in capsys.readouterr().err
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from stonezoo.check.positions import children
 from stonezoo.check.report import Fault, fault_at
 from stonezoo.check.subject import Subject
 from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, OUTCOME, Rules
 from stonezoo.core.jit import jit, kernel
-from stonezoo.kernels.batch import step_batch
 from stonezoo.state import Game, State
 
 NAMES = ("ongoing", "Black won", "White won", "drawn")
@@ -49,8 +49,7 @@ def _fault(game: Game, state: State, outcome: int) -> Fault | None:
         return None
     if not BLACK_WON <= says <= DRAWN:
         return fault_at(state, f"settled_outcome returns {says}: it must be {ONGOING} to {DRAWN}")
-    rows = np.repeat(before[np.newaxis], len(state.legal_actions), axis=0)
-    step_batch(game.rules, rows, state.legal_actions)
+    rows, _ = children(game, before)
     after = rows[:, OUTCOME].copy()
     after[after == ONGOING] = _ask(game, np.ascontiguousarray(rows[after == ONGOING]))
     others = [int(other) for other in (*after, outcome) if other not in (ONGOING, says)]

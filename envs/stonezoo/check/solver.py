@@ -1,5 +1,5 @@
-"""What a game says to the exact solver: `contents` with `rest_size`, `colours_alike`, `endless_counter` and
-`settled_outcome`.
+"""What a game says to the exact solver: `contents` with `rest_size`, `colours_alike`, `endless_counter`,
+`settled_outcome` and `layer`.
 
 A wrong word there makes wrong values and nothing else, so that nobody would notice: keys and values are compared with
 a slow honest way, in which equal rows alone are the same position.
@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stonezoo.check import settled
+from stonezoo.check import layers, settled
 from stonezoo.check.contents import contents_batch, keys_batch
+from stonezoo.check.positions import children, images, ongoing, rows_of
 from stonezoo.check.report import Fault, fault_at
 from stonezoo.check.subject import Subject
 from stonezoo.core.game import (
@@ -31,10 +32,10 @@ from stonezoo.core.game import (
     OWN_STONE,
     TO_PLAY,
     endless_counter,
+    has_layers,
     nothing_settled,
     raw_contents,
 )
-from stonezoo.kernels.batch import step_batch, transform_batch
 from stonezoo.solve import MemoryLimitError, Search, Table
 from stonezoo.solve.keys import Keys, make_keys
 from stonezoo.state import Game, State
@@ -54,13 +55,13 @@ def says_nothing(subject: Subject) -> bool:
     """Whether the game declares nothing for the solver."""
     rules: Any = subject.game.rules
     kind = type(rules)
-    silent = kind.contents is raw_contents and kind.settled_outcome is nothing_settled
-    return silent and not any(hasattr(rules, name) for name in HOOKS)
+    said = has_layers(rules) or any(hasattr(rules, name) for name in HOOKS)
+    return kind.contents is raw_contents and kind.settled_outcome is nothing_settled and not said
 
 
 def find(subject: Subject) -> Iterator[Fault]:
     """Declarations that hide what the future depends on."""
-    for finder in (_declaration_faults, _contents_faults, _counter_faults):
+    for finder in (_declaration_faults, _contents_faults, _counter_faults, layers.find):
         faults = list(finder(subject))
         yield from faults
         if faults:  # keys would be made of nonsense
@@ -121,7 +122,7 @@ def _contents_faults(subject: Subject) -> Iterator[Fault]:
     game = subject.game
     if type(game.rules).contents is raw_contents:
         return
-    for state in _ongoing(subject):
+    for state in ongoing(subject):
         row = state.row[np.newaxis]
         cells, rest = _look(game, row)
         again = _look(game, row, 77)
@@ -158,14 +159,10 @@ def _symmetry_faults(subject: Subject) -> Iterator[Fault]:
     game = subject.game
     if not hasattr(game.rules, "rest_size"):
         return
-    states = _ongoing(subject)
-    rows = _rows(states)
+    states = ongoing(subject)
+    rows = rows_of(states)
     cells, rest = _look(game, rows)
-    tables = np.stack([symmetry.cells for symmetry in game.symmetries])
-    swaps = np.array([symmetry.swaps_players for symmetry in game.symmetries], np.int8)
-    for number, symmetry in enumerate(game.symmetries):
-        image = np.zeros_like(rows)
-        transform_batch(game.rules, rows, tables, swaps, np.full(len(rows), number, np.int32), image)
+    for symmetry, image in images(game, rows):
         image_cells, image_rest = _look(game, image)
         for what, wrong in (
             ("cells do not move with the stones", (image_cells[:, symmetry.cells] != cells).any(1)),
@@ -187,14 +184,14 @@ def _counter_faults(subject: Subject) -> Iterator[Fault]:
     entry, limit = counter
     if game.initial_state().row[entry] != 0:
         yield Fault(f"the endless counter, entry {entry}, is {game.initial_state().row[entry]} at the start, not 0")
-    for state in _ongoing(subject):
+    for state in ongoing(subject):
         count = int(state.row[entry])
         if not 0 <= count < limit:
             yield fault_at(
                 state, f"the endless counter, entry {entry}, is {count} in play: it must be 0 to {limit - 1}"
             )
             continue
-        rows, actions = _children(game, state.row)
+        rows, actions = children(game, state.row)
         wrong = (rows[:, OUTCOME] == ONGOING) & ~np.isin(rows[:, entry], (count + 1, count, 0))
         if wrong.any():
             lane = int(np.flatnonzero(wrong)[0])
@@ -213,7 +210,7 @@ def _count_faults(game: Game, state: State, entry: int, limit: int) -> Iterator[
         return  # a count of 1 that stays and one that begins anew could not be told apart
     low, high = state.row, state.row
     low[entry], high[entry] = 1, limit - 1
-    (after, actions), (late, late_actions) = _children(game, low), _children(game, high)
+    (after, actions), (late, late_actions) = children(game, low), children(game, high)
     if not np.array_equal(actions, late_actions):
         yield fault_at(
             state, f"what is legal depends on the endless counter, entry {entry}: nothing may but the draw at {limit}"
@@ -252,7 +249,7 @@ def _key_faults(subject: Subject) -> Iterator[Fault]:
     game = subject.game
     keys = make_keys(game, with_counter=True)
     pool: dict[bytes, State] = {}
-    for state in _ongoing(subject):
+    for state in ongoing(subject):
         pool.setdefault(state.row.tobytes(), state)
     most = min(POOL, POOL_SHARE * len(pool))
     for state in list(pool.values()):
@@ -266,7 +263,7 @@ def _key_faults(subject: Subject) -> Iterator[Fault]:
     states = list(pool.values())
     first: dict[tuple[int, int], int] = {}
     compared = 0
-    for lane, found in enumerate(_keys_of(game, keys, _rows(states)).tolist()):
+    for lane, found in enumerate(_keys_of(game, keys, rows_of(states)).tolist()):
         other = first.setdefault((found[0], found[1]), lane)
         if other == lane or compared >= COMPARED:
             continue
@@ -281,7 +278,7 @@ def _key_faults(subject: Subject) -> Iterator[Fault]:
 
 def _future(game: Game, keys: Keys, row: NDArray[np.int32]) -> list[tuple[int, bool, int, int]]:
     """What can follow a position, for the player to act, whatever actions are called."""
-    rows, _ = _children(game, row)
+    rows, _ = children(game, row)
     found = _keys_of(game, keys, rows)
     future = []
     for after, (key, check) in zip(rows, found.tolist(), strict=True):
@@ -311,7 +308,7 @@ def _value_faults(subject: Subject) -> Iterator[Fault]:
     table = None
     if ends:
         try:
-            table = Table.build(game, memory=TABLE_BYTES, roots=_rows([state for state, _ in ends]))
+            table = Table.build(game, memory=TABLE_BYTES, roots=rows_of([state for state, _ in ends]))
         except MemoryLimitError:
             table = None
     for state, values in ends:
@@ -342,7 +339,7 @@ def _minimax(game: Game, row: NDArray[np.int32], values: dict[bytes, int]) -> in
     if len(values) >= REACHABLE:
         return None
     best = -1
-    for after in _children(game, row)[0]:
+    for after in children(game, row)[0]:
         value = _minimax(game, after, values)
         if value is None:
             return None
@@ -355,23 +352,7 @@ def _result(outcome: int, player: int) -> int:
     return 0 if outcome == DRAWN else 1 if outcome == BLACK_WON + player else -1
 
 
-def _children(game: Game, row: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Rows [K, S] after each legal action, and the actions [K]."""
-    actions = game.from_row(row).legal_actions
-    rows = np.repeat(row[np.newaxis], len(actions), axis=0)
-    step_batch(game.rules, rows, actions)
-    return rows, actions
-
-
 def _keys_of(game: Game, keys: Keys, rows: NDArray[np.int32]) -> NDArray[np.int64]:
     found = np.zeros((len(rows), 2), np.int64)
     keys_batch(game.rules, keys, rows, found)
     return found
-
-
-def _ongoing(subject: Subject) -> list[State]:
-    return [state for state in subject.states if not state.terminated]
-
-
-def _rows(states: list[State]) -> NDArray[np.int32]:
-    return np.ascontiguousarray(np.stack([state.row for state in states]))

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ from stonezoo.cli.command import (
     positive,
     print_json,
 )
-from stonezoo.core.game import PLAYER_NAMES
+from stonezoo.core.game import PLAYER_NAMES, has_layers
 from stonezoo.solve import (
     MemoryLimitError,
     Search,
@@ -36,6 +37,7 @@ from stonezoo.solve import (
     compile_solver,
 )
 from stonezoo.solve.graph import Builder
+from stonezoo.solve.layers import LayerSolver
 from stonezoo.solve.limits import limit_report
 from stonezoo.solve.memory import default_memory, read_memory, show_memory
 from stonezoo.state import Game, State
@@ -44,6 +46,7 @@ METHODS = ("auto", "table", "search")
 WORDS = {1: "win", 0: "draw", -1: "loss"}
 MARKS = {1: "+", 0: "=", -1: "-"}
 PARTIAL = ".partial"  # after a table's path: what an interrupted command leaves, for the next one to go on from
+LAYERS = ".layers"  # after it: the folder of a game that is solved layer by layer
 NOT_SOLVED = 1  # the exit code when a limit was reached first
 
 
@@ -57,7 +60,8 @@ def configure(parser: Parser) -> None:
         "where later searches begin, and where play cannot cycle `perfect` plays from it too.\n"
         "Endless play is a draw, as the game's rules say, and the count towards that draw is part of the answer.\n"
         "Wins are as short as possible, losses as long.\n\n"
-        "Ctrl-C leaves a file from which the same command goes on."
+        "Ctrl-C leaves a file from which the same command goes on. Where a game falls into layers each one is a file,\n"
+        "and the command goes on after a kill too."
     )
     parser.epilog = (
         "Options follow the game:\n"
@@ -157,6 +161,7 @@ def _by_table(
             return None
         if arguments.save or arguments.output:
             table.save(path)
+        shutil.rmtree(path.with_name(path.name + LAYERS), ignore_errors=True)  # only now: it may have taken an hour
     rows = state.row[np.newaxis]
     answer = _describe(state, int(table.values(rows)[0]), table.action_values(rows)[0], table.action_distances(rows)[0])
     answer["distance"] = int(table.distances(rows)[0])
@@ -173,34 +178,54 @@ def _by_table(
 
 def _make_table(game: Game, path: Path, memory: int) -> Table | None:
     """Returns the table of a game; None after Ctrl-C, when what was found lies beside `path`."""
-    partial = path.with_name(path.name + PARTIAL)
     compile_solver(game)
+    make = _make_by_layers if has_layers(game.rules) else _make_in_one
+    with _progress() as show:
+        return make(game, path, memory, _reporter(show, memory))
+
+
+def _reporter(show: Callable[[str], None], memory: int) -> Callable[[str, int, int, int], None]:
+    """Returns what shows how far a table is; its rate is that of what is being done."""
+    began: dict[str, tuple[float, int]] = {}
+
+    def report(what: str, positions: int, edges: int, size: int) -> None:
+        started, first = began.setdefault(what, (time.perf_counter(), positions))
+        rate = (positions - first) / max(time.perf_counter() - started, 1e-3)
+        show(
+            f"{what}: {positions:,} positions, {edges:,} actions, {rate:,.0f} positions/s, "
+            f"{show_memory(size)} of {show_memory(memory)}"
+        )
+
+    return report
+
+
+def _make_in_one(game: Game, path: Path, memory: int, report: Callable[[str, int, int, int], None]) -> Table | None:
+    partial = path.with_name(path.name + PARTIAL)
     builder = Builder(game, memory)
     if partial.exists():
         builder.load(partial)
         print(f"going on from {partial}", file=sys.stderr)
     else:
         builder.add(game.initial_state().row[np.newaxis])
-    started, last = time.perf_counter(), 0
-    with _progress() as show:
-
-        def report(what: str, positions: int, edges: int, size: int) -> None:
-            nonlocal last
-            last = last or positions
-            rate = (positions - last) / max(time.perf_counter() - started, 1e-3)
-            show(
-                f"{what}: {positions:,} positions, {edges:,} actions, {rate:,.0f} positions/s, "
-                f"{show_memory(size)} of {show_memory(memory)}"
-            )
-
-        try:
-            table = Table.finish(builder, progress=report)
-        except KeyboardInterrupt:
-            builder.save(partial)
-            print(f"\ninterrupted; the same command goes on from {partial}", file=sys.stderr)
-            return None
+    try:
+        table = Table.finish(builder, progress=report)
+    except KeyboardInterrupt:
+        builder.save(partial)
+        print(f"\ninterrupted; the same command goes on from {partial}", file=sys.stderr)
+        return None
     partial.unlink(missing_ok=True)
     return table
+
+
+def _make_by_layers(game: Game, path: Path, memory: int, report: Callable[[str, int, int, int], None]) -> Table | None:
+    folder = path.with_name(path.name + LAYERS)
+    if folder.exists():
+        print(f"going on from {folder}", file=sys.stderr)
+    try:
+        return LayerSolver(game, folder, memory, report).run()
+    except KeyboardInterrupt:
+        print(f"\ninterrupted; the same command goes on from {folder}", file=sys.stderr)
+        return None
 
 
 def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namespace) -> dict[str, Any] | None:

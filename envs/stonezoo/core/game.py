@@ -111,6 +111,7 @@ class Rules(Protocol):
         self, state: StateRow, cells: NDArray[np.int32], rest: NDArray[np.int32]
     ) -> None: ...  # may be left out
     def settled_outcome(self, state: StateRow) -> int: ...  # may be left out; see `nothing_settled` below
+    def layer(self, state: StateRow) -> int: ...  # may be left out; see `one_layer` below
     def random_action(self, state: StateRow, stream: Stream) -> int: ...
     def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None: ...
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None: ...
@@ -196,6 +197,21 @@ def nothing_settled(rules: Rules, state: StateRow) -> int:
     return ONGOING
 
 
+@jit
+def one_layer(rules: Rules, state: StateRow) -> int:
+    """Returns 0: the `layer` of games that say nothing of layers.
+
+    `layer` is a number from 0 on that never falls along play and is the same for all symmetric images, such as how
+    many stones were ever played: the solver can then take one layer after the other, the last one first.
+    """
+    return 0
+
+
+def has_layers(rules: Rules) -> bool:
+    """Whether a game says that it falls into layers."""
+    return getattr(type(rules), "layer", one_layer) is not one_layer
+
+
 def endless_counter(rules: Rules) -> tuple[int, int] | None:
     """Returns the entry of the row that counts towards a draw by endless play, and the count that makes the draw.
 
@@ -244,7 +260,7 @@ def game_rules(cls: type[C]) -> type[C]:
 
     Every compiled method of `cls` can then be called on an instance by the class's other methods and by the kernels.
     A class without `legal_mask` gets one that asks `legal_actions`, one without `contents` has its whole row as `rest`,
-    and to one without `settled_outcome` nothing is settled before the end.
+    to one without `settled_outcome` nothing is settled before the end, and one without `layer` is one layer.
     """
     remember_sources(cls)
     if not hasattr(cls, "legal_mask"):
@@ -253,6 +269,8 @@ def game_rules(cls: type[C]) -> type[C]:
         cls.contents = raw_contents  # type: ignore[attr-defined]
     if not hasattr(cls, "settled_outcome"):
         cls.settled_outcome = nothing_settled  # type: ignore[attr-defined]
+    if not hasattr(cls, "layer"):
+        cls.layer = one_layer  # type: ignore[attr-defined]
     for method in vars(cls).values():
         if isinstance(method, Dispatcher):
             _lower_calls(method)

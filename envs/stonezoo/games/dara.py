@@ -475,6 +475,15 @@ class DaraRules(_Fields):
         rest[1] = state[HAND + 1 - player]
 
     @jit
+    def layer(self, state: StateRow) -> int:
+        """Stones that were dropped, and stones that were taken: neither comes back."""
+        dropped = 2 * self.stones - int(state[HAND]) - int(state[HAND + 1])
+        on_board = self.rows * self.columns
+        for word in range(count_words(self)):
+            on_board -= popcount(word_of(self, state, FREE, word))
+        return dropped + (dropped - on_board)
+
+    @jit
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None:
         """Writes the image of a state: the stone on cell c moves to cells[c]."""
         for i in range(state.shape[0]):

@@ -479,7 +479,7 @@ class ResolveRules(_Fields):
         """Writes 1 for each legal action and 0 for all others, most of them without a branch to mispredict."""
         n = self.board_size
         if state[PHASE] == SWAP or state[OUTCOME] != ONGOING:
-            mask_found(self, state, found, mask)
+            mask_found(self, state, found, mask)  # type: ignore[arg-type]  # without `settled_outcome`
             return
         for row in range(n):
             points = startable(self, state, row)
@@ -562,6 +562,11 @@ class ResolveRules(_Fields):
         if state[STONE] >= 0:
             cells[int(state[STONE])] += MARK
         rest[0] = state[OWED]
+
+    @jit
+    def layer(self, state: StateRow) -> int:
+        """Stones on the board: none ever leaves."""
+        return self.board_size * self.board_size - int(state[EMPTIES])
 
     @jit
     def transform(self, state: StateRow, cells: NDArray[np.int32], swaps: int, out: StateRow) -> None:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stonezoo.solve.graph import COUNTED, FIRST_NODE, FLAGS, TESTED, Builder
+from stonezoo.solve.graph import Builder
 from stonezoo.solve.keys import NO_ENTRY
 from stonezoo.solve.memory import default_memory
 from stonezoo.solve.retrograde import DRAW, solve_endless, solve_limited, turn_edges
+from stonezoo.solve.walk import COUNTED, FIRST_NODE, FLAGS, TESTED
 from stonezoo.state import Game
 
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from stonezoo.core.game import BLACK_WON, DRAWN, ONGOING, OUTCOME, TO_PLAY, Rules, copy_row
 from stonezoo.core.jit import jit, kernel
 from stonezoo.solve.code import Code
-from stonezoo.solve.graph import FIRST_NODE, NUM_NODES, Graph
 from stonezoo.solve.keys import NO_ENTRY, Keys, find_key
 
 WIN, DRAW, LOSS = 1, 0, -1  # for the player to act
@@ -16,6 +15,7 @@ ILLEGAL = -2  # in the place of an action's value
 MISSING = -3  # the position is not in the table
 NO_KEY = -1  # the second half of the key in an empty slot
 NO_DISTANCE = -1  # of draws
+SLOT_LOAD = 0.7  # positions a slot of a stored table
 
 
 class Stored(NamedTuple):
@@ -26,24 +26,35 @@ class Stored(NamedTuple):
     need: NDArray[np.int16]  # [slots or 0] what must be left of the count; empty where nothing is forgotten
 
 
+def new_stored(positions: int, with_need: bool) -> Stored:
+    """Returns an empty table with room for so many positions."""
+    slots = max(8, int(positions / SLOT_LOAD)) | 1
+    return Stored(
+        np.full(slots, NO_KEY, np.int64),
+        np.zeros(slots, np.int16),
+        np.zeros(slots if with_need else 0, np.int16),
+    )
+
+
 @jit
 def _store(
     code: Code,
-    graph: Graph,
-    value: NDArray[np.int8],
-    distance: NDArray[np.int16],
+    key: NDArray[np.int64],
+    check: NDArray[np.int64],
+    result: NDArray[np.int16],
     need: NDArray[np.int16],
     stored: Stored,
 ) -> None:
+    """Adds positions [N] that are not stored yet, by the halves of their keys."""
     slots = stored.check.shape[0]
-    for node in range(FIRST_NODE, int(graph.sizes[NUM_NODES])):
-        slot = int(graph.key[node]) % slots
+    for node in range(key.shape[0]):
+        slot = int(key[node]) % slots
         while stored.check[slot] != NO_KEY:
             slot += 1
             if slot == slots:
                 slot = 0
-        stored.check[slot] = graph.check[node]
-        stored.result[slot] = int(value[node]) * int(distance[node])
+        stored.check[slot] = check[node]
+        stored.result[slot] = result[node]
         if stored.need.shape[0]:
             stored.need[slot] = need[node]
 
@@ -62,6 +73,27 @@ def find_slot(stored: Stored, key: int, check: int) -> int:
         slot += 1
         if slot == slots:
             slot = 0
+
+
+@jit
+def _look_up_keys(
+    code: Code,
+    key: NDArray[np.int64],
+    check: NDArray[np.int64],
+    stored: Stored,
+    result: NDArray[np.int16],
+    need: NDArray[np.int16],
+) -> int:
+    """Writes what is stored of positions [N] by the halves of their keys; returns how many are stored."""
+    count = 0
+    for i in range(key.shape[0]):
+        slot = find_slot(stored, int(key[i]), int(check[i]))
+        if slot >= 0:
+            count += 1
+            result[i] = stored.result[slot]
+            if stored.need.shape[0]:
+                need[i] = stored.need[slot]
+    return count
 
 
 @jit
@@ -142,6 +174,7 @@ def _action_values(
 
 
 store = kernel(_store)
+look_up_keys = kernel(_look_up_keys)
 values_kernel = kernel(_values)
 """values_kernel(rules, stored, keys, counter, limit, states int32 [B, S], values int8 [B], distances int32 [B])"""
 action_values_kernel = kernel(_action_values)

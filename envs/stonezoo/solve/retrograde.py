@@ -4,6 +4,8 @@ Two questions are answered. `solve_endless`: who can force a win when play may g
 (the winner as few as possible, the loser as many). `solve_limited`: how much of the count of endless play must be left
 for that win, so that a limit on the count is exact for every count, as depth-to-zeroing tables are for the rule of
 fifty moves in chess. What nobody can force is a draw.
+
+Where a graph is one layer of a game, what is known of the positions of later layers comes in beside the ends of games.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from numpy.typing import NDArray
 
 from stonezoo.core.jit import jit, kernel
 from stonezoo.solve.code import CODE, Code
-from stonezoo.solve.graph import (
+from stonezoo.solve.memory import MemoryLimitError, show_memory
+from stonezoo.solve.walk import (
     CONTINUES,
     COUNTED,
     FIRST_NODE,
@@ -28,7 +31,6 @@ from stonezoo.solve.graph import (
     WON,
     Graph,
 )
-from stonezoo.solve.memory import MemoryLimitError, show_memory
 
 WIN, DRAW, LOSS = 1, 0, -1  # for the player to act
 NEVER = (1 << 15) - 1  # of `need`: the win cannot be forced within the limit, however much is left
@@ -46,6 +48,17 @@ class Solution(NamedTuple):
 
     value: NDArray[np.int8]  # [C] WIN, DRAW or LOSS for the player to act
     distance: NDArray[np.int16]  # [C] actions to the end; 0 in draws
+
+
+class Known(NamedTuple):
+    """Nodes of later layers, which are solved."""
+
+    node: NDArray[np.int32]  # [K]
+    result: NDArray[np.int16]  # [K] distance, negative in losses; 0 in draws
+    need: NDArray[np.int16]  # [K or 0] what must be left of the count; empty where nothing is forgotten
+
+
+NOTHING_KNOWN = Known(np.empty(0, np.int32), np.empty(0, np.int16), np.empty(0, np.int16))
 
 
 @jit
@@ -80,20 +93,26 @@ def _solve_endless(
     value: NDArray[np.int8],
     distance: NDArray[np.int16],
     left: NDArray[np.int16],
+    known: NDArray[np.int32],
     queue: NDArray[np.int32],
 ) -> int:
     """Breadth first from the ends: a win is found at its nearest lost child, a loss at its farthest won one.
 
-    `left` [C]: edges of each node, used up; `queue` [C] is work space. Returns the greatest distance.
+    `known` [K]: nodes whose value and distance are there, by distance; each has its turn among the others of that
+    distance. `left` [C]: edges of each node, used up; `queue` [C] is work space. Returns the greatest distance.
     """
     value[WON] = WIN
     value[LOST] = LOSS
     queue[0] = WON
     queue[1] = LOST
-    done, waiting, farthest = 0, 2, 0
-    while done < waiting:
-        node = int(queue[done])
-        done += 1
+    done, waiting, farthest, taken = 0, 2, 0, 0
+    while done < waiting or taken < known.shape[0]:
+        if taken < known.shape[0] and (done == waiting or distance[known[taken]] <= distance[queue[done]]):
+            node = int(known[taken])
+            taken += 1
+        else:
+            node = int(queue[done])
+            done += 1
         for edge in range(first[node], first[node + 1]):
             parent, flags = divmod(int(source[edge]), FLAGS)
             if value[parent] != DRAW:
@@ -153,6 +172,7 @@ def _solve_limited(
     value: NDArray[np.int8],
     limit: int,
     before: NDArray[np.bool_],
+    given: Known,
     need: NDArray[np.int16],
     left: NDArray[np.int16],
     queues: NDArray[np.int32],
@@ -161,8 +181,9 @@ def _solve_limited(
     """One round: the least count that must be left, in ascending order (Knuth 1977, on graphs of "and" and "or").
 
     A step that sets the count to 0 restores the whole limit; whether that is enough is taken from the round before:
-    `before` [C]. Work space: queues [3, C] for the level at hand and the two after it, known [C]. `need` [C] comes in
-    as NEVER, `left` [C] as the number of edges. Returns how many nodes have a need within the limit.
+    `before` [C]. `given`: decided nodes of later layers, by need. Work space: queues [3, C] for the level at hand and
+    the two after it, known [C]. `need` [C] comes in as NEVER, `left` [C] as the number of edges. Returns how many nodes
+    have a need within the limit.
     """
     sizes_0, sizes_1, sizes_2 = 2, 0, 0
     queues[0, 0] = WON
@@ -178,9 +199,15 @@ def _solve_limited(
                         if _apply(parent, 0, limit, value, need, left):
                             queues[0, sizes_0] = parent
                             sizes_0 += 1
-    count = 0
+    count, taken = 0, 0
     for level in range(limit + 1):
         at = level % 3
+        while taken < given.node.shape[0] and given.need[taken] == level:
+            node = int(given.node[taken])
+            need[node] = level
+            queues[at, sizes_0] = node
+            sizes_0 += 1
+            taken += 1
         done = 0
         while done < sizes_0:
             node = int(queues[at, done])
@@ -251,12 +278,23 @@ def turn_edges(graph: Graph, memory: int) -> Backward:
     return Backward(first, source)
 
 
-def solve_endless(graph: Graph, backward: Backward) -> Solution:
+def _decided(known: Known, order: NDArray[np.int16]) -> Known:
+    """Returns what is known but for draws, ascending by `order` [K]."""
+    chosen = np.argsort(order, kind="stable")
+    chosen = chosen[known.result[chosen] != 0]
+    need = known.need[chosen] if len(known.need) else known.need
+    return Known(known.node[chosen], known.result[chosen], need)
+
+
+def solve_endless(graph: Graph, backward: Backward, known: Known = NOTHING_KNOWN) -> Solution:
     """Returns the value and the distance of every node, endless play being a draw."""
     nodes = int(graph.sizes[NUM_NODES])
     value, distance = np.zeros(nodes, np.int8), np.zeros(nodes, np.int16)
+    value[known.node] = np.sign(known.result)
+    distance[known.node] = np.abs(known.result)
+    by_distance = _decided(known, np.abs(known.result)).node
     left, queue = graph.degree[:nodes].copy(), np.empty(nodes, np.int32)
-    farthest = endless_kernel(CODE, backward.first, backward.source, value, distance, left, queue)
+    farthest = endless_kernel(CODE, backward.first, backward.source, value, distance, left, by_distance, queue)
     if farthest >= NEVER:
         raise OverflowError(f"a game of {farthest:,} actions: tables keep distances below {NEVER:,}")
     return Solution(value, distance)
@@ -268,31 +306,35 @@ def solve_limited(
     solution: Solution,
     limit: int,
     smaller: NDArray[np.int16] | None = None,
+    known: Known = NOTHING_KNOWN,
 ) -> NDArray[np.int16]:
     """Returns what must be left of the count for each node's value to hold, int16 [C]; NEVER where it is a draw.
 
-    `smaller`, what was returned for a smaller limit, saves time: what that one allows, this one does.
+    `smaller`, what was returned for a smaller limit, saves time: what that one allows, this one does. What is `known`
+    was found for the same limit.
 
     A position whose count stands at c has its value of endless play if `limit` - c is at least its need, else it is a
     draw.
     """
     nodes = int(graph.sizes[NUM_NODES])
     need, queues = np.empty(nodes, np.int16), np.empty((3, nodes), np.int32)
-    before, known = np.zeros(nodes, np.bool_), np.zeros(nodes, np.bool_)
+    before, reached = np.zeros(nodes, np.bool_), np.zeros(nodes, np.bool_)
+    given = _decided(known, known.need)
     before[:2] = True
+    before[given.node[given.need != NEVER]] = True
     if smaller is not None:
         before |= smaller != NEVER
     last = -1
     while True:
         need[:] = NEVER
-        known[:] = False
+        reached[:] = False
         left = graph.degree[:nodes].copy()
         found = int(
             limited_kernel(
-                CODE, backward.first, backward.source, solution.value, limit, before, need, left, queues, known
+                CODE, backward.first, backward.source, solution.value, limit, before, given, need, left, queues, reached
             )
         )
         if found == last:
             return need
         last = found
-        before = known.copy()
+        before = reached.copy()

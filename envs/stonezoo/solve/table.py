@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from stonezoo.core.game import ONGOING, OUTCOME, endless_counter
 from stonezoo.solve.code import CODE
-from stonezoo.solve.graph import FIRST_NODE, NUM_EDGES, NUM_NODES, Builder, Graph
+from stonezoo.solve.graph import Builder
 from stonezoo.solve.keys import NO_ENTRY, make_keys
 from stonezoo.solve.lookup import (
     ILLEGAL,
     MISSING,
     NO_DISTANCE,
-    NO_KEY,
     Stored,
     action_values_kernel,
+    new_stored,
     store,
     values_kernel,
 )
@@ -36,10 +36,10 @@ from stonezoo.solve.table_file import (
     table_folder,
     table_name,
 )
+from stonezoo.solve.walk import FIRST_NODE, NUM_EDGES, NUM_NODES, Graph
 from stonezoo.state import Game
 
 KIND = "table"  # of its files
-SLOT_LOAD = 0.7  # positions a slot of a stored table
 OUTSIDE_MEMORY = 1 << 30  # for the local table of positions that no game reaches
 
 Progress = Callable[[str, int, int, int], None]  # what is done, positions, edges, bytes
@@ -118,15 +118,18 @@ class Table:
             report(graph, "limits")
             need = solve_limited(graph, backward, solution, builder.limit)
             taken += 18 * len(need)
-        stored = _stored_arrays(int(graph.sizes[NUM_NODES]), len(need) > 0)
+        nodes = slice(FIRST_NODE, int(graph.sizes[NUM_NODES]))
+        result = solution.value[nodes] * solution.distance[nodes]
+        taken += result.nbytes
+        stored = new_stored(len(result), len(need) > 0)
         if taken + sum(array.nbytes for array in stored) > builder.memory:
             more = show_memory(taken + sum(array.nbytes for array in stored))
             raise MemoryLimitError(
                 f"{builder.game!r}: {more} are needed, and the limit is {show_memory(builder.memory)}"
             )
-        store(CODE, graph, solution.value, solution.distance, need, stored)
+        store(CODE, graph.key[nodes], graph.check[nodes], result, need[nodes], stored)
         about = {
-            "positions": int(graph.sizes[NUM_NODES]) - FIRST_NODE,
+            "positions": len(result),
             "edges": int(graph.sizes[NUM_EDGES]),
             "with_counter": builder.with_counter,
             "seconds": round(time.perf_counter() - start, 3),
@@ -289,15 +292,6 @@ def _rows(game: Game, states: NDArray[np.int32]) -> NDArray[np.int32]:
             f"states of {game!r} have the shape [B, {game.rules.state_size}], not {list(np.shape(states))}"
         )
     return rows if rows.flags.writeable else rows.copy()
-
-
-def _stored_arrays(nodes: int, with_need: bool) -> Stored:
-    slots = max(8, int(nodes / SLOT_LOAD)) | 1
-    return Stored(
-        np.full(slots, NO_KEY, np.int64),
-        np.zeros(slots, np.int16),
-        np.zeros(slots if with_need else 0, np.int16),
-    )
 
 
 __all__ = ["ILLEGAL", "NO_DISTANCE", "Table", "make_command"]

@@ -7,9 +7,10 @@ import contextlib
 import numpy as np
 
 from stonezoo.solve.code import CODE
-from stonezoo.solve.graph import Builder, refill, walk
+from stonezoo.solve.graph import Builder
 from stonezoo.solve.search import Search, SearchLimitError
 from stonezoo.solve.table import Table
+from stonezoo.solve.walk import refill, walk
 from stonezoo.state import Game
 
 
@@ -20,7 +21,7 @@ def compile_solver(game: Game) -> None:
     table = Table.finish(builder)  # of no positions
     table.values(np.empty((0, len(row)), np.int32))
     table.action_values(np.empty((0, len(row)), np.int32))
-    walk(game.rules, builder.graph, builder.keys, row, builder.counter, builder.limit, 1)
+    walk(game.rules, builder.graph, builder.keys, row[np.newaxis], builder.counter, builder.limit, builder.layer, 1)
     refill(CODE, builder.graph)
     with contextlib.suppress(SearchLimitError):
         Search(game, 1).value(row, max_nodes=1)

@@ -55,6 +55,23 @@ class ContentsAlone(TwofoldRules):
         write_contents(self, state, cells, rest)
 
 
+class Filling(Saying):
+    """The stones on the board are a layer: none ever leaves."""
+
+    def layer(self, state: Any) -> int:
+        return sum(state[CELLS + cell] != 0 for cell in range(self.size * self.size))
+
+
+class Emptying(Saying):
+    def layer(self, state: Any) -> int:
+        return sum(state[CELLS + cell] == 0 for cell in range(self.size * self.size))
+
+
+class FirstCorner(Saying):
+    def layer(self, state: Any) -> int:
+        return int(state[CELLS] != 0)
+
+
 class NoEntry(TwofoldRules):
     endless_counter = (2, 10)
 

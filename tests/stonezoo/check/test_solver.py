@@ -12,7 +12,7 @@ import pytest
 from stonezoo.check import check_game, load_subject
 
 SCRIPT = Path(__file__).parent / "faulty_hooks.py"
-SOUND = ("Saying", "Settling", "Remembering", "BlacksBoard", "Counting")
+SOUND = ("Saying", "Settling", "Filling", "Remembering", "BlacksBoard", "Counting")
 FAULTS = {  # the class in faulty_hooks.py and what must be said of it
     "RestAlone": "`rest_size` without `contents`",
     "ContentsAlone": "`contents` without `rest_size`",
@@ -35,6 +35,8 @@ FAULTS = {  # the class in faulty_hooks.py and what must be said of it
     "SettlesNothing": "settled_outcome returns 7: it must be 0 to 3",
     "SettlesTooEarly": "settled_outcome says 'Black won' here, and play goes on to",
     "SettlesByHand": "settled_outcome changes the state",
+    "Emptying": "a layer may never fall",
+    "FirstCorner": "has another layer under",
 }
 NAMES = tuple(FAULTS)
 PART = 3
@@ -73,7 +75,7 @@ def test_a_game_that_says_nothing_is_not_looked_at(monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "examples" / "twofold"))
     subject = load_subject("twofold.rules:TwofoldRules", {"size": 3, "line": 3}, plies=5)
     (result,) = check_game(subject, only=["solver"]).results
-    assert result.skipped == "the game says nothing to the solver (contents, endless_counter, settled_outcome)"
+    assert result.skipped == "the game says nothing to the solver (contents, endless_counter, settled_outcome, layer)"
 
 
 def test_our_own_game_with_endless_play_passes() -> None:

@@ -11,8 +11,9 @@ import stonezoo
 from stonezoo.solve import Table, TableError, checked_table, known_table
 from stonezoo.solve import graph as graph_module
 from stonezoo.solve import table as table_module
-from stonezoo.solve.graph import FIRST_NODE, NUM_NODES, Builder
+from stonezoo.solve.graph import Builder
 from stonezoo.solve.table_file import FOLDER_VARIABLE, HEADER_BYTES, read_header
+from stonezoo.solve.walk import FIRST_NODE, NUM_NODES
 from tests.stonezoo.solve.truth import CASES, truth_of
 
 DARA_3 = {"rows": 3, "columns": 3, "stones": 3}
