@@ -82,6 +82,7 @@ def test_no_evaluation_is_lost_or_made_twice_wherever_a_run_stops(
     assert all(steps == sorted(set(steps)) for steps in expected.values())
     assert len(expected[MEASURED]) == 2
     stopped(monkeypatch, run, Trainer, "_measure", 1, after=False)
+    stopped(monkeypatch, run, Trainer, "_measure", 1, after=True)  # the points are there, the state lacks them
     stopped(monkeypatch, run, Trainer, "_measure_if_due", 1, after=True)
     stopped(monkeypatch, run, Trainer, "evaluate", 1, after=False)
     stopped(monkeypatch, run, Trainer, "evaluate", 1, after=True)  # evaluation.json is there, the events lack it

@@ -20,7 +20,7 @@ from stonezero.learner import Learner
 from stonezero.loop.groups import Groups, group_count
 from stonezero.loop.limits import RunClock
 from stonezero.loop.report import Reporter, clock, iteration_line
-from stonezero.loop.watch import Watch, score_tags
+from stonezero.loop.watch import TRUTH, Watch, score_tag, score_tags
 from stonezero.networks import NetworkSpec, build_network, count_parameters
 from stonezero.players import locate_checkpoint
 from stonezero.replay import ReplayBuffer, restore_rng, rng_state
@@ -34,7 +34,7 @@ from stonezoo.truth import Positions
 
 LEARNER_SPAWN_KEY = 1  # of the learner among all that draws from the run's seed; self-play has 0
 FEWEST_COMPARED = 64  # positions on which ways to evaluate the network are compared, however few play at a time
-FINAL = "evaluation/final_"  # tags of the scores at the end begin so
+EVALUATION, FINAL = "evaluation/", "evaluation/final_"  # tags of scores while training and at the end begin so
 SAVE_SECONDS = 120.0  # of self-play that a kill may cost at most: so often it is saved within an iteration
 
 
@@ -216,12 +216,19 @@ class Trainer:
         due = every and self.iteration and self.iteration % every == 0 and self.fraction < 1
         if not due or self.measured == self.learner.steps:
             return
-        with self.watch.clock.part("evaluation"):
-            self._measure()
+        if self._trained or not self._is_shown():
+            with self.watch.clock.part("evaluation"):
+                self._measure()
         self.measured = self.learner.steps
         self.events.flush()
         with self.watch.clock.part("saving"):
             self._save_state(again=True)
+
+    def _is_shown(self) -> bool:
+        """Whether the events have the measurement of this step: a kill may have come before the state said so."""
+        tags = [EVALUATION + score_tag("search", opponent) for opponent in self.config.evaluation.opponents]
+        tags += [TRUTH + "search_optimal"] if self.known is not None else []  # as they are written
+        return bool(tags) and last_point(self.run.events, tags[-1]) == self.learner.steps
 
     def _measure(self) -> None:
         """A small evaluation for the curves; with search only."""
@@ -234,7 +241,7 @@ class Trainer:
             policy=False,
             progress=self.reporter.matches,
         )
-        self.watch.scores(evaluation, self.learner.steps, "evaluation/")
+        self.watch.scores(evaluation, self.learner.steps, EVALUATION)
         scores = ", ".join(f"{row.match.score:.2f} against {row.match.opponent}" for row in evaluation.rows)
         self.reporter.line(f"  scores {scores} ({self.config.evaluation.games_while_training} games each)")
         self._measure_truth()

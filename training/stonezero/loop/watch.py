@@ -19,12 +19,18 @@ from stonezero.tally import Statistics
 from stonezoo.state import Game
 
 BUDGET = 0.01  # share of a run's time that pictures and the look at fresh positions may take, each start's first aside
+TRUTH = "truth/"  # tags of the distance from perfect play begin so
 FRESH_ROWS = 512  # positions an iteration on which the network is asked before it learns from them
 
 
 def score_tags(evaluation: Evaluation) -> dict[str, float]:
     """The scores of an evaluation by tag, without the prefix."""
-    return {f"{row.kind}_{row.match.opponent.replace(':', '_')}": row.match.score for row in evaluation.rows}
+    return {score_tag(row.kind, row.match.opponent): row.match.score for row in evaluation.rows}
+
+
+def score_tag(kind: str, opponent: str) -> str:
+    """The tag of a score, without the prefix; `kind` as in an evaluation's rows."""
+    return f"{kind}_{opponent.replace(':', '_')}"
 
 
 class Watch:
@@ -119,7 +125,7 @@ class Watch:
 
     def truth(self, found: Mapping[str, float], step: int) -> None:
         """Write the distance from perfect play."""
-        self._events.scalars(found, step, "truth/")
+        self._events.scalars(found, step, TRUTH)
 
     def _look(self, step: int, games: Sequence[FinishedGame]) -> None:
         """What has a budget: fresh positions, calibration, pictures."""
