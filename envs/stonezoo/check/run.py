@@ -83,7 +83,7 @@ def check_game(subject: Subject, *, only: Sequence[str] = (), progress: Progress
         if check.name == "referee" and subject.referee is None:
             skipped = "no referee was given"
         elif check.name == "solver" and solver.says_nothing(subject):
-            skipped = "the game says nothing to the solver (contents, endless_counter, settled_outcome, layer)"
+            skipped = "the game says nothing to the solver"
         elif playable is not None and check.name != "protocol":
             skipped = "the game cannot be played, as the first fault says"
         else:

@@ -1,5 +1,5 @@
 """What a game says to the exact solver: `contents` with `rest_size`, `colours_alike`, `endless_counter`,
-`settled_outcome` and `layer`.
+`layer`, and what it tells a search (`settled_outcome`, `useful_actions`, `promise`).
 
 A wrong word there makes wrong values and nothing else, so that nobody would notice: keys and values are compared with
 a slow honest way, in which equal rows alone are the same position.
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stonezoo.check import layers, settled
+from stonezoo.check import hints, layers
 from stonezoo.check.contents import contents_batch, keys_batch
+from stonezoo.check.ends import End, find_ends, value_of
 from stonezoo.check.positions import children, images, ongoing, rows_of
 from stonezoo.check.report import Fault, fault_at
 from stonezoo.check.subject import Subject
 from stonezoo.core.game import (
-    BLACK_WON,
     DRAWN,
     EMPTY,
     HEADER,
@@ -33,7 +33,6 @@ from stonezoo.core.game import (
     TO_PLAY,
     endless_counter,
     has_layers,
-    nothing_settled,
     raw_contents,
 )
 from stonezoo.solve import MemoryLimitError, Search, Table
@@ -45,8 +44,6 @@ GUARD = -1_234_567_890
 POOL = 2_000  # positions whose keys are compared, at most
 POOL_SHARE = 6  # of them by position that was looked at
 COMPARED = 300  # of them with another one of the same key
-GAMES = 8  # whose ends are played out in full
-REACHABLE = 400  # positions from one end, at most
 TABLE_BYTES = 1 << 28
 NAMES = ("ongoing", "Black won", "White won", "drawn")
 
@@ -54,9 +51,8 @@ NAMES = ("ongoing", "Black won", "White won", "drawn")
 def says_nothing(subject: Subject) -> bool:
     """Whether the game declares nothing for the solver."""
     rules: Any = subject.game.rules
-    kind = type(rules)
-    said = has_layers(rules) or any(hasattr(rules, name) for name in HOOKS)
-    return kind.contents is raw_contents and kind.settled_outcome is nothing_settled and not said
+    said = has_layers(rules) or hints.gives_hints(rules) or any(hasattr(rules, name) for name in HOOKS)
+    return type(rules).contents is raw_contents and not said
 
 
 def find(subject: Subject) -> Iterator[Fault]:
@@ -68,11 +64,11 @@ def find(subject: Subject) -> Iterator[Fault]:
             return
     yield from _symmetry_faults(subject)
     yield from _key_faults(subject)
-    faults = list(settled.find(subject))
+    ends = find_ends(subject)
+    faults = list(hints.find(subject, ends))
     yield from faults
-    if faults:  # they would be the values' too
-        return
-    yield from _value_faults(subject)
+    if not faults:  # they would be the values' too
+        yield from _value_faults(subject, ends)
 
 
 def _declaration_faults(subject: Subject) -> Iterator[Fault]:
@@ -286,34 +282,23 @@ def _future(game: Game, keys: Keys, row: NDArray[np.int32]) -> list[tuple[int, b
         if outcome == ONGOING:
             future.append((0, same, key, check))
         else:
-            future.append((_result(outcome, int(row[TO_PLAY])) + 2, True, 0, 0))
+            future.append((value_of(outcome, int(row[TO_PLAY])) + 2, True, 0, 0))
     return sorted(future)
 
 
-def _value_faults(subject: Subject) -> Iterator[Fault]:
+def _value_faults(subject: Subject, ends: list[End]) -> Iterator[Fault]:
     """Values that the solver finds for the ends of games, against a minimax that knows rows alone."""
     game = subject.game
     search = Search(game, 1 << 20)
-    ends: list[tuple[State, dict[bytes, int]]] = []
-    for last in subject.games[:GAMES]:
-        state, known = last.copy(), None
-        while state.ply:
-            state.undo()
-            values: dict[bytes, int] = {}
-            if _minimax(game, state.row, values) is None:
-                break
-            known = (state.copy(), values)
-        if known is not None:
-            ends.append(known)
     table = None
     if ends:
         try:
-            table = Table.build(game, memory=TABLE_BYTES, roots=rows_of([state for state, _ in ends]))
+            table = Table.build(game, memory=TABLE_BYTES, roots=rows_of([end.state for end in ends]))
         except MemoryLimitError:
             table = None
-    for state, values in ends:
-        rows = np.array([np.frombuffer(row, np.int32) for row in values])
-        honest = np.array(list(values.values()))
+    for end in ends:
+        state, rows = end.state, end.rows()
+        honest = np.array(list(end.values.values()))
         found = {"search": np.array([search.value(row) for row in rows])}
         if table is not None:
             found["table"] = table.values(rows)
@@ -326,30 +311,6 @@ def _value_faults(subject: Subject) -> Iterator[Fault]:
                     f"{honest[lane]} to the player to act: contents, colours_alike or endless_counter says too much is "
                     "the same",
                 )
-
-
-def _minimax(game: Game, row: NDArray[np.int32], values: dict[bytes, int]) -> int | None:
-    """The value of a position for the player to act; None when more than REACHABLE positions follow."""
-    outcome, player = int(row[OUTCOME]), int(row[TO_PLAY])
-    if outcome != ONGOING:
-        return _result(outcome, player)
-    key = row.tobytes()
-    if key in values:
-        return values[key]
-    if len(values) >= REACHABLE:
-        return None
-    best = -1
-    for after in children(game, row)[0]:
-        value = _minimax(game, after, values)
-        if value is None:
-            return None
-        best = max(best, value if after[TO_PLAY] == player else -value)
-    values[key] = best
-    return best
-
-
-def _result(outcome: int, player: int) -> int:
-    return 0 if outcome == DRAWN else 1 if outcome == BLACK_WON + player else -1
 
 
 def _keys_of(game: Game, keys: Keys, rows: NDArray[np.int32]) -> NDArray[np.int64]:

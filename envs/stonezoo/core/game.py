@@ -111,6 +111,8 @@ class Rules(Protocol):
         self, state: StateRow, cells: NDArray[np.int32], rest: NDArray[np.int32]
     ) -> None: ...  # may be left out
     def settled_outcome(self, state: StateRow) -> int: ...  # may be left out; see `nothing_settled` below
+    def useful_actions(self, state: StateRow, out: NDArray[np.int32]) -> int: ...  # likewise; see `all_useful`
+    def promise(self, state: StateRow) -> int: ...  # likewise; see `no_promise`
     def layer(self, state: StateRow) -> int: ...  # may be left out; see `one_layer` below
     def random_action(self, state: StateRow, stream: Stream) -> int: ...
     def observe(self, state: StateRow, player: int, out: NDArray[np.float32]) -> None: ...
@@ -191,8 +193,8 @@ def raw_contents(rules: Rules, state: StateRow, cells: NDArray[np.int32], rest: 
 def nothing_settled(rules: Rules, state: StateRow) -> int:
     """Returns ONGOING, always: the `settled_outcome` of games that have none of their own.
 
-    `settled_outcome` sees an ongoing state and returns the outcome that it has however play goes on, where that is
-    cheap to see, else ONGOING. The solver looks no further there; the rules do not ask it.
+    `settled_outcome` sees an ongoing state and returns the outcome that best play leads to, where that is certain and
+    cheap to see, else ONGOING. The solver and `uct+` look no further there; the rules do not ask it.
     """
     return ONGOING
 
@@ -210,6 +212,37 @@ def one_layer(rules: Rules, state: StateRow) -> int:
 def has_layers(rules: Rules) -> bool:
     """Whether a game says that it falls into layers."""
     return getattr(type(rules), "layer", one_layer) is not one_layer
+
+
+@jit
+def all_useful(rules: Rules, state: StateRow, out: NDArray[np.int32]) -> int:
+    """Writes all legal actions to `out` [A] and returns their number: the `useful_actions` of games without their own.
+
+    `useful_actions` may leave out legal actions of an ongoing state with which its player loses for certain, where
+    that is cheap to see, even all of them. The solver makes no others; the rules do not ask it.
+    """
+    return int(rules.legal_actions(state, out))
+
+
+@jit
+def no_promise(rules: Rules, state: StateRow) -> int:
+    """Returns 0, always: the `promise` of games that have none of their own.
+
+    `promise` guesses how well an ongoing state stands for the player to act, a number between -2^16 and 2^16. The
+    solver searches first what promises most; no value depends on it.
+    """
+    return 0
+
+
+# What games may say or leave out, by name: masks, and what the solver asks.
+DEFAULTS: Mapping[str, Any] = {
+    "legal_mask": mask_found,
+    "contents": raw_contents,
+    "settled_outcome": nothing_settled,
+    "useful_actions": all_useful,
+    "promise": no_promise,
+    "layer": one_layer,
+}
 
 
 def endless_counter(rules: Rules) -> tuple[int, int] | None:
@@ -259,18 +292,12 @@ def game_rules(cls: type[C]) -> type[C]:
     """Class decorator: inside compiled code `rules.step(state, action)` resolves to the method of the rules' own class.
 
     Every compiled method of `cls` can then be called on an instance by the class's other methods and by the kernels.
-    A class without `legal_mask` gets one that asks `legal_actions`, one without `contents` has its whole row as `rest`,
-    to one without `settled_outcome` nothing is settled before the end, and one without `layer` is one layer.
+    Compiled methods that a class leaves out are those of DEFAULTS.
     """
     remember_sources(cls)
-    if not hasattr(cls, "legal_mask"):
-        cls.legal_mask = mask_found  # type: ignore[attr-defined]
-    if not hasattr(cls, "contents"):
-        cls.contents = raw_contents  # type: ignore[attr-defined]
-    if not hasattr(cls, "settled_outcome"):
-        cls.settled_outcome = nothing_settled  # type: ignore[attr-defined]
-    if not hasattr(cls, "layer"):
-        cls.layer = one_layer  # type: ignore[attr-defined]
+    for name, default in DEFAULTS.items():
+        if not hasattr(cls, name):
+            setattr(cls, name, default)
     for method in vars(cls).values():
         if isinstance(method, Dispatcher):
             _lower_calls(method)

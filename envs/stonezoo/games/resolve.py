@@ -50,6 +50,8 @@ OWED = HEADER + 2  # 1 while a placement must follow the resolution under way (S
 EMPTIES = HEADER + 3  # number of empty points
 STONES = HEADER + 4  # Black's rows, then White's rows
 NO_STONE = -1
+WORD_LINES = 7  # of boards that fit into one word of 62 bits
+WEIGHT = 64  # of a stone that is lacking, more than there are points on such boards
 
 # Directions of a swap, in ascending order of the point swapped to.
 NORTH, WEST, EAST, SOUTH = 1, 2, 4, 8
@@ -341,6 +343,130 @@ def _offset(rules: "ResolveRules", direction: int) -> int:
     return 2 * direction - 3
 
 
+# --- What the solver asks: boards of up to WORD_LINES lines as one word, row after row with a gap between them -------
+
+
+@jit
+def _word(rules: "ResolveRules", state: StateRow, rows: int) -> int:
+    """The rows of a board that begin at `rows` as a word."""
+    n = rules.board_size
+    found = 0
+    for r in range(n):
+        found |= int(state[rows + r]) << r * (n + 1)
+    return found
+
+
+@jit
+def _side(rules: "ResolveRules", player: int) -> int:
+    """The player's first side: the top row for Black, the left column for White."""
+    n = rules.board_size
+    if player == BLACK:
+        return (1 << n) - 1
+    return ((1 << n * (n + 1)) - 1) // ((1 << n + 1) - 1)
+
+
+@jit
+def _board(rules: "ResolveRules") -> int:
+    """All points."""
+    return _side(rules, WHITE) * _side(rules, BLACK)
+
+
+@jit
+def _touched(side: int, own: int, width: int) -> int:
+    """Points that a side or stones of `own` joined to it reach: the side itself, the stones and what they touch."""
+    found = side
+    while True:
+        held = found & own
+        wider = side | held | held << 1 | held >> 1 | held << width | held >> width
+        if wider == found:
+            return found
+        found = wider
+
+
+@jit
+def _linking(rules: "ResolveRules", own: int, player: int) -> int:
+    """Points on which one more stone would join the player's sides; among them may be some beyond the board."""
+    n = rules.board_size
+    first = _side(rules, player)
+    last = first << ((n - 1) * (n + 1) if player == BLACK else n - 1)
+    return _touched(first, own, n + 1) & _touched(last, own, n + 1)
+
+
+@jit
+def _winning(own: int, enemy: int, free: int, linking: int, width: int) -> int:
+    """Empty points where a stone wins at once, or with its first swap (S5): p, beside an enemy stone e on a linking
+    point, in a crosscut with it: the enemy has p + v too, and e + v is the player's own.
+    """
+    found = linking & free
+    target = linking & enemy
+    if target == 0:
+        return found
+    below, above = target & own >> width, target & own << width  # v is a row down, up: e beside p in its row
+    found |= (below << 1 | below >> 1) & enemy >> width & free
+    found |= (above << 1 | above >> 1) & enemy << width & free
+    right, left = target & own >> 1, target & own << 1  # v is a column right, left
+    found |= (right << width | right >> width) & enemy >> 1 & free
+    found |= (left << width | left >> width) & enemy << 1 & free
+    return found
+
+
+@jit
+def _cutting(own: int, enemy: int, free: int, width: int) -> int:
+    """Empty points where a stone of the player's would be part of a crosscut (S3)."""
+    found = (enemy >> 1) & (enemy >> width) & (own >> width + 1)
+    found |= (enemy << 1) & (enemy >> width) & (own >> width - 1)
+    found |= (enemy >> 1) & (enemy << width) & (own << width - 1)
+    found |= (enemy << 1) & (enemy << width) & (own << width + 1)
+    return found & free
+
+
+@jit
+def _useful(rules: "ResolveRules", state: StateRow) -> int:
+    """Empty points, as a word, where a placement does not lose in the next turn; or -1 if the player to act wins now.
+
+    A stone that makes no crosscut changes no other stone, so that it takes a winning point from the enemy only by
+    standing on it.
+    """
+    n, player = rules.board_size, int(state[TO_PLAY])
+    own, enemy = _word(rules, state, own_rows(rules, player)), _word(rules, state, own_rows(rules, 1 - player))
+    free = _board(rules) & ~(own | enemy)
+    if _winning(own, enemy, free, _linking(rules, own, player), n + 1) != 0:
+        return -1
+    threats = _winning(enemy, own, free, _linking(rules, enemy, 1 - player), n + 1)
+    if threats == 0:
+        return free
+    if threats & (threats - 1) != 0:
+        threats = 0
+    return threats | _cutting(own, enemy, free, n + 1)
+
+
+@jit
+def _wider(reached: int, before: int, own: int, enemy: int, free: int, width: int) -> int:
+    """What is touched with one stone more than `reached`, two more than `before`: a swap may win an enemy's point."""
+    held = reached & free | before & enemy
+    return _touched(reached | held << 1 | held >> 1 | held << width | held >> width, own, width)
+
+
+@jit
+def _lack(rules: "ResolveRules", own: int, enemy: int, free: int, player: int) -> int:
+    """WEIGHT for each stone that the player lacks for a connection, an enemy's point counted as two, less the number of
+    empty points where the shortest ways from both sides meet.
+    """
+    n = rules.board_size
+    side = _side(rules, player)
+    last = side << ((n - 1) * (n + 1) if player == BLACK else n - 1)
+    here, there = _touched(side, own, n + 1), _touched(last, own, n + 1)
+    here_before, there_before = 0, 0
+    stones = 1
+    while here & there & free == 0 and stones < 2 * n:
+        stones += 1
+        if stones & 1 == 0:
+            here, here_before = _wider(here, here_before, own, enemy, free, n + 1), here
+        else:
+            there, there_before = _wider(there, there_before, own, enemy, free, n + 1), there
+    return WEIGHT * stones - popcount(here & there & free)
+
+
 def _last_phase(state: StateRow) -> int:
     """The phase of a finished game's last action where its text says nothing: a turn on a full board ends in a swap."""
     return SWAP if state[FULL] else PLACE
@@ -479,7 +605,7 @@ class ResolveRules(_Fields):
         """Writes 1 for each legal action and 0 for all others, most of them without a branch to mispredict."""
         n = self.board_size
         if state[PHASE] == SWAP or state[OUTCOME] != ONGOING:
-            mask_found(self, state, found, mask)  # type: ignore[arg-type]  # without `settled_outcome`
+            mask_found(self, state, found, mask)
             return
         for row in range(n):
             points = startable(self, state, row)
@@ -507,6 +633,47 @@ class ResolveRules(_Fields):
                 return row * n + select(points, k)
             k -= here
         return -1
+
+    @jit
+    def settled_outcome(self, state: StateRow) -> int:
+        """The outcome where a placement wins in this turn, or all placements lose in the next (`_useful`)."""
+        if state[PHASE] != PLACE or self.board_size > WORD_LINES:
+            return ONGOING
+        useful = _useful(self, state)
+        if useful < 0:
+            return BLACK_WON + int(state[TO_PLAY])
+        if useful == 0 and self.rules == STANDARD:
+            return BLACK_WON + 1 - int(state[TO_PLAY])
+        return ONGOING
+
+    @jit
+    def promise(self, state: StateRow) -> int:
+        """How much more the other player lacks for a connection than the player to act."""
+        n, player = self.board_size, int(state[TO_PLAY])
+        if n > WORD_LINES:
+            return 0
+        own, enemy = _word(self, state, own_rows(self, player)), _word(self, state, own_rows(self, 1 - player))
+        free = _board(self) & ~(own | enemy)
+        return _lack(self, enemy, own, free, 1 - player) - _lack(self, own, enemy, free, player)
+
+    @jit
+    def useful_actions(self, state: StateRow, out: NDArray[np.int32]) -> int:
+        """Writes the legal actions without placements that lose in the next turn (`_useful`), and returns their number.
+
+        In the original profile, where a turn may begin with a stone on the board (S11), it writes them all.
+        """
+        if state[PHASE] != PLACE or self.board_size > WORD_LINES or self.rules != STANDARD:
+            return self.legal_actions(state, out)
+        points = _useful(self, state)
+        if points < 0:
+            return self.legal_actions(state, out)
+        n, count = self.board_size, 0
+        while points:
+            row, column = divmod(lowest(points), n + 1)
+            out[count] = row * n + column
+            count += 1
+            points &= points - 1
+        return count
 
     # --- Observation and symmetry ----------------------------------------------------------------------------------
 

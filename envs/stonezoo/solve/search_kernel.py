@@ -2,9 +2,10 @@
 
 A node is asked one question: can the player to act get at least `ASKED`, a draw (0) or a win (1)? The answer is a bound
 on the value, as sharp as the children's bounds allow (Fishburn's fail-soft), so that a game without draws answers both
-questions at once. All children are made first: one that is over, settled or known may answer at once, and is not
-searched otherwise. Of the others those come first where the same player acts again (a capture, a swap), then those
-whose action answered most often before (Schaeffer's history heuristic).
+questions at once. All children are made first, but for actions that the rules know to be useless: one that is over,
+settled or known may answer at once, and is not searched otherwise. Of the others those come first where the same player
+acts again (a capture, a swap), then those that promise most by the rules, then those whose action answered most often
+before (Schaeffer's history heuristic).
 
 Positions that differ in the count of endless play are different here, so that play cannot cycle and every stored bound
 is exact.
@@ -38,7 +39,8 @@ UPPER_SHIFT, TAG_SHIFT, SIZE_SHIFT = 2, 4, 20
 TAG_BITS = 0xFFFF
 UNKNOWN = 0 | 2 << UPPER_SHIFT  # from -1 to 1
 BUCKET = 4  # entries among which a new one takes the place of the one that cost least
-FIRST_TRIED, ACTS_AGAIN = 1 << 42, 1 << 41  # order of the child that answered before, and of what goes on with a turn
+# Order of the child that answered before, of what goes on with a turn, of what promises more, of what answered more.
+FIRST_TRIED, ACTS_AGAIN, PROMISE, MOST_ANSWERS = 1 << 42, 1 << 41, 1 << 24, (1 << 24) - 1
 
 
 class Search(NamedTuple):
@@ -94,15 +96,28 @@ def _keep(search: Search, key: int, check: int, lower: int, upper: int, tag: int
 
 @jit
 def _look_up(rules: Rules, search: Search, keys: Keys, state: StateRow) -> int:
-    """The entry of an ongoing position, as stored, or made of an outcome that is settled; its key goes to `keys`."""
+    """The entry of an ongoing position: of an outcome that is settled, which needs no key, or as stored; then its key
+    goes to `keys`.
+    """
+    settled = int(rules.settled_outcome(state))
+    if settled != ONGOING:
+        keys.found[1] = 0  # no tag
+        value = _value(settled, int(state[TO_PLAY]))
+        return value + 1 | value + 1 << UPPER_SHIFT
     find_key(rules, state, keys)
-    entry = _probe(search.table, int(keys.found[0]), int(keys.found[1]))
-    if entry == UNKNOWN:
-        settled = int(rules.settled_outcome(state))
-        if settled != ONGOING:
-            value = _value(settled, int(state[TO_PLAY]))
-            entry = value + 1 | value + 1 << UPPER_SHIFT
-    return entry
+    return _probe(search.table, int(keys.found[0]), int(keys.found[1]))
+
+
+@jit
+def _score(rules: Rules, child: StateRow, player: int, answers: int, tried: bool) -> int:
+    """How early a child is searched, by who acts in it, its promise and how often its action answered."""
+    promise = int(rules.promise(child))
+    score = min(answers, MOST_ANSWERS)
+    if child[TO_PLAY] == player:
+        score += promise * PROMISE + ACTS_AGAIN
+    else:
+        score -= promise * PROMISE
+    return score + FIRST_TRIED if tried else score
 
 
 @jit
@@ -125,7 +140,7 @@ def _open(rules: Rules, search: Search, keys: Keys, level: int) -> int:
         return upper
     tried = entry >> TAG_SHIFT & TAG_BITS
     count, best = 0, -1
-    number = rules.legal_actions(state, search.legal)
+    number = rules.useful_actions(state, search.legal)
     phases = search.history.shape[0] // (2 * search.scores.shape[0])
     row_of_history = (player * phases + int(state[PHASE])) * search.scores.shape[0]
     for i in range(number):
@@ -148,11 +163,8 @@ def _open(rules: Rules, search: Search, keys: Keys, level: int) -> int:
         if high < asked:
             best = max(best, high)
             continue
-        score = int(search.history[row_of_history + action])
-        if tried != 0 and keys.found[1] & TAG_BITS == tried:
-            score += FIRST_TRIED
-        if child[TO_PLAY] == player:
-            score += ACTS_AGAIN
+        was_tried = tried != 0 and keys.found[1] & TAG_BITS == tried
+        score = _score(rules, child, player, int(search.history[row_of_history + action]), was_tried)
         place = count
         while place > 0 and search.scores[place - 1] < score:
             search.scores[place] = search.scores[place - 1]
@@ -191,7 +203,7 @@ def _go_up(search: Search, level: int, value: int) -> None:
     """Stores the answer of a level's node and gives it to the level above."""
     frame = search.frames[level]
     lower, upper = (value, 1) if value >= frame[ASKED] else (-1, value)
-    size = int(search.control[NODES] - frame[BEGAN])
+    size = 1 + int(search.control[NODES] - frame[BEGAN])  # never 0, so that no entry is 0 either
     _keep(search, int(frame[KEY]), int(frame[CHECK]), lower, upper, int(frame[ANSWER]), size)
     if level == 0:
         search.control[RESULT] = value

@@ -303,6 +303,27 @@ class SettlesByHand(Saying):
         return ONGOING
 
 
+class UsesTheFull(Saying):
+    """All squares, the full ones too."""
+
+    def useful_actions(self, state: Any, out: Any) -> int:
+        out[:9] = range(9)
+        return 9
+
+
+class LeavesOutTheLast(Saying):
+    """As if the last square were worth nothing."""
+
+    def useful_actions(self, state: Any, out: Any) -> int:
+        count = write_legal(self, state, out)
+        return count - 1 if out[count - 1] == 8 else count
+
+
+class Boasting(Saying):
+    def promise(self, state: Any) -> int:
+        return 100_000
+
+
 def found(rules: Any) -> list[str]:
     """What the check `solver` says."""
     rules.name = rules.__name__.lower()

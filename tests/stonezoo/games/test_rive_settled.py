@@ -2,20 +2,27 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import stonezoo
-from stonezoo.check.settled import settled_batch
+from stonezoo.check.hints import hints_batch
 from stonezoo.core.game import BLACK_WON, ONGOING, OUTCOME, TO_PLAY, WHITE_WON
-from stonezoo.state import State
+from stonezoo.state import Game, State
 from tests.stonezoo.games.referees import rng_of
 from tests.stonezoo.games.stories import play, position
 from tests.stonezoo.solve.truth import truth_of
 
 
+def settled_rows(game: Game, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The settled outcomes int32 [B] of rows [B, S]."""
+    found, counts = (np.zeros(len(rows), np.int32) for _ in range(2))
+    actions = np.zeros((len(rows), game.num_actions), np.int32)
+    hints_batch(game.rules, rows, found, np.zeros(len(rows), np.int64), counts, actions)
+    return found
+
+
 def settled(state: State) -> int:
-    found = np.zeros(1, np.int32)
-    settled_batch(state.game.rules, state.row[np.newaxis], found)
-    return int(found[0])
+    return int(settled_rows(state.game, state.row[np.newaxis])[0])
 
 
 def rive(text: str, size: int) -> int:
@@ -50,8 +57,7 @@ def test_on_side_2_it_agrees_with_minimax_everywhere() -> None:
     truth = truth_of(("rive", {"board_size": 2}))
     going = np.flatnonzero(truth.rows[:, OUTCOME] == ONGOING)
     rows = np.ascontiguousarray(truth.rows[going])
-    found = np.zeros(len(rows), np.int32)
-    settled_batch(truth.game.rules, rows, found)
+    found = settled_rows(truth.game, rows)
     known = np.flatnonzero(found)
     values = np.where(found[known] == BLACK_WON + rows[known, TO_PLAY], 1, -1)
     assert np.array_equal(values, truth.values[going[known]])

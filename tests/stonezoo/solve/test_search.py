@@ -37,7 +37,7 @@ def test_a_table_that_overflows_changes_no_value(case: Case) -> None:
     """Four buckets of four entries: nearly everything is forgotten again."""
     truth = truth_of(case)
     search = Search(truth.game, 256)
-    for row, value in zip(truth.rows[::200], truth.values[::200], strict=True):
+    for row, value in zip(truth.rows[::50], truth.values[::50], strict=True):
         assert search.value(row) == value
     assert len(truth.rows) < 100 or search.table_load == 1.0
 
@@ -75,8 +75,8 @@ def test_known_facts_come_out() -> None:
     [
         ("rive", {"board_size": 2}, 0, 4),
         ("rive", {"board_size": 3}, 16, 36214),
-        ("resolve", {"board_size": 3}, 0, 1402),
-        ("resolve", {"board_size": 4}, 4, 16297),
+        ("resolve", {"board_size": 3}, 0, 323),
+        ("resolve", {"board_size": 4}, 4, 2269),
         ("dara", {"rows": 3, "columns": 3, "stones": 3, "quiet_limit": 4}, 0, 1720),
     ],
 )
@@ -93,7 +93,7 @@ def test_the_search_signature_is_known(name: str, parameters: dict[str, int], ac
 def test_a_limit_of_nodes_is_obeyed_and_the_search_goes_on_from_there() -> None:
     game = stonezoo.load_game("resolve", board_size=4)
     row = game.initial_state().row
-    for _ in range(6):
+    for _ in range(2):
         state = game.from_row(row)
         state.step(state.legal_actions[0])
         row = state.row

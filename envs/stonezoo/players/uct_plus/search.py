@@ -9,7 +9,8 @@ value to every node of its path.
   heuristic's values of the states behind them; the best of those is the leaf's own heuristic value (the state's own,
   before). A rollout of `quick_action`s from the leaf is weighed against it by `rollout_share`.
 * Proven results (MCTS-Solver, Winands et al. 2008), where players act several times in a row: a node is won for who
-  acts there if one child is, and has the best of its children's results when all are known. A proven child's value is
+  acts there if one child is, and has the best of its children's results when all are known. What the rules call settled
+  (`settled_outcome`) is proven, too. A proven child's value is
   its result, and it is walked no more; once the root is proven the search ends.
 * Result: a proven win; else the most visited action that is not a proven loss; of equals the one of the better mean,
   then the one that stands first, in random order.
@@ -86,6 +87,8 @@ def _expand(
         copy_row(state, after)
         rules.step(after, int(legal[i]))
         outcome = int(after[OUTCOME])
+        if outcome == ONGOING:
+            outcome = int(rules.settled_outcome(after))
         nodes[child, OUTCOME_KNOWN] = outcome
         if outcome == ONGOING:
             value = heuristic.value(rules, after, mover, work)
