@@ -48,10 +48,12 @@ class Search:
         memory_bytes: int | None = None,
         *,
         symmetric: bool = True,
+        local_tables: bool = True,
         progress: Progress | None = None,
     ) -> None:
         """`memory_bytes` for the table: 1 GB by default, or half of what is available if that is less. `symmetric`:
-        symmetric positions share an entry.
+        symmetric positions share an entry. `local_tables`: where play can cycle and a question takes long, a table of
+        all that can follow is tried, which is in vain where that is far more than fits.
         """
         rules = game.rules
         memory = min(DEFAULT_MEMORY, default_memory()) if memory_bytes is None else memory_bytes
@@ -72,7 +74,7 @@ class Search:
             np.zeros(2 * entries, np.int64),
             np.zeros(deep.CONTROL_SIZE, np.int64),
         )
-        self._cycles = endless_counter(rules) is not None
+        self._tries_tables = local_tables and endless_counter(rules) is not None
         self._local: Table | None = None
 
     @property
@@ -135,7 +137,7 @@ class Search:
     def _answer(self, row: StateRow, asked: int, last: int | None) -> int | Table:
         """Returns a bound that says whether `row` is worth `asked`, or a table that knows it."""
         rules, began = self.game.rules, self.nodes
-        attempts = list(LOCAL_TABLES) if self._cycles else []
+        attempts = list(LOCAL_TABLES) if self._tries_tables else []
         if self._local is not None and self._local.contains(row[np.newaxis])[0]:
             return self._local
         question = asked
