@@ -87,10 +87,9 @@ def test_games_against_best_play_are_left_out_where_a_search_gives_up(
     assert capsys.readouterr().err == ""
     game = stonezoo.load_game("rive", board_size=2)
     assert perfect_player(game) is not None
-    perfect_module._search_of.cache_clear()
-    monkeypatch.setattr(perfect_module, "MAX_NODES", 5)
-    assert perfect_player(game) is None
-    assert "no games against best play: perfect: 5 nodes of search" in capsys.readouterr().err
+    monkeypatch.setattr(perfect_module, "MAX_NODES", 500)
+    assert perfect_player(stonezoo.load_game("rive", board_size=3)) is None
+    assert "no games against best play: perfect: 500 nodes of search" in capsys.readouterr().err
 
 
 def test_known_positions_come_from_the_saved_table(tables: Path, table: Table) -> None:

@@ -86,16 +86,16 @@ def _expand(
         _write_node(nodes, numbers, child, int(legal[i]))
         copy_row(state, after)
         rules.step(after, int(legal[i]))
-        outcome = int(after[OUTCOME])
+        outcome, worth = int(after[OUTCOME]), FORCED_VALUE
         if outcome == ONGOING:
-            outcome = int(rules.settled_outcome(after))
+            outcome, worth = int(rules.settled_outcome(after)), HIGHEST  # a win at once is better still
         nodes[child, OUTCOME_KNOWN] = outcome
         if outcome == ONGOING:
             value = heuristic.value(rules, after, mover, work)
         elif outcome == DRAWN:
             value = 0
         else:
-            value = FORCED_VALUE if outcome - 1 == mover else -FORCED_VALUE
+            value = worth if outcome - 1 == mover else -worth
         numbers[child, PRIOR] = value
         best = max(best, value)
     total = 0.0
