@@ -23,7 +23,10 @@ WORDS = {1: "wins", 0: "draws", -1: "loses"}
 
 
 def kinds(game: stonezoo.Game) -> list[int]:
-    """One first action of each kind, the nearest to the centre first."""
+    """One first action of each kind, the nearest to the centre first.
+
+    A symmetry that exchanges the players makes of Black's first action one of White's, and so no other of Black's.
+    """
     centre = (game.rules.board_size - 1) / 2
     state, seen, found = game.initial_state(), set[int](), list[int]()
 
@@ -34,7 +37,7 @@ def kinds(game: stonezoo.Game) -> list[int]:
     for action in sorted(state.legal_actions.tolist(), key=from_centre):
         if action not in seen:
             found.append(action)
-            seen.update(int(symmetry.actions[action]) for symmetry in game.symmetries)
+            seen.update(int(symmetry.actions[action]) for symmetry in game.symmetries if not symmetry.swaps_players)
     return found
 
 

@@ -61,27 +61,29 @@ actions between them when it was stopped, and was not at the end; the search abo
 {resolve_5}
 """
 
-RESOLVE_5 = """**Resolve 5 x 5**, the smallest official board, `standard`: the first player wins, by opening in the centre or beside it.
+RESOLVE_5 = """**Resolve 5 x 5**, the smallest official board, `standard`: the first player wins, by opening in the
+centre, beside it towards the own sides, or in a corner.
 
-| first action | Black | nodes | processor seconds |
+| first action | Black | nodes | processor seconds, about |
 | --- | --- | ---: | ---: |
-| c3 | wins | 535,392,426 | 391 |
-| c4 (and b3, d3, c2) | wins | 715,982,903 | 598 |
-| b4 (and d4, b2, d2) | loses | 253,133,318 | 213 |
-| c5 (and a3, e3, c1) | loses | 168,083,640 | 143 |
-| b5 (and 7 more) | loses | 417,923,950 | 320 |
-| a5 (and a1, e5, e1) | not known | more than 760,000,000 | |
+| c3 | wins | 535,392,426 | 390 |
+| c4, c2 | wins | 715,982,903 | 600 |
+| b4, d4, b2, d2 | loses | 253,133,318 | 210 |
+| c5, c1 | loses | 168,083,640 | 140 |
+| b5, d5, b1, d1 | loses | 417,923,950 | 320 |
+| a5, e5, a1, e1 | wins | 796,702,930 | 620 |
+| b3, d3; a4, e4, a2, e2; a3, e3 | not asked | | |
 
 ```
-python benchmarks/resolve_first_actions.py --table FILE --memory 6000M
+python benchmarks/resolve_first_actions.py --table FILE --memory 6000M --first c3,c4,b4,c5,b5,a5
 ```
 
-On an AMD EPYC, beside other work; one table of 6.3 GB, in this order, each action in a process of its own that went on from
-the file, and so with what those before had left. What made it possible stands in
+On an AMD EPYC, beside other work; one table of 6.3 GB, in this order, each action in a process of its own that went on
+from the file, and so with what those before had left. What made it possible stands in
 [decisions/solver.md](decisions/solver.md). The search was held to others': the 2,000 positions of the probe set
 `resolve-5` and 391 of random games with 10 to 14 stones in both profiles have the values that the search without any
-hints finds, and all boards of 4 x 4 those of the table. A certificate that a simpler program could follow does not exist
-yet, and `original` was not tried."""
+hints finds, and all boards of 4 x 4 those of the table. A certificate that a simpler program could follow does not
+exist yet, and `original` was not tried."""
 
 LIMITS = """
 ## The limit on endless play
