@@ -62,7 +62,7 @@ actions between them when it was stopped, and was not at the end; the search abo
 """
 
 RESOLVE_5 = """**Resolve 5 x 5**, the smallest official board, `standard`: the first player wins, by opening in the
-centre, beside it towards the own sides, or in a corner.
+centre, beside it, or in a corner.
 
 | first action | Black | nodes | processor seconds, about |
 | --- | --- | ---: | ---: |
@@ -72,10 +72,11 @@ centre, beside it towards the own sides, or in a corner.
 | c5, c1 | loses | 168,083,640 | 140 |
 | b5, d5, b1, d1 | loses | 417,923,950 | 320 |
 | a5, e5, a1, e1 | wins | 796,702,930 | 620 |
-| b3, d3; a4, e4, a2, e2; a3, e3 | not asked | | |
+| b3, d3 | wins | 368,083,201 | 300 |
+| a3, e3; a4, e4, a2, e2 | not known | | |
 
 ```
-python benchmarks/resolve_first_actions.py --table FILE --memory 6000M --first c3,c4,b4,c5,b5,a5
+python benchmarks/resolve_first_actions.py --table FILE --memory 6000M --first c3,c4,b4,c5,b5,a5,b3
 ```
 
 On an AMD EPYC, beside other work; one table of 6.3 GB, in this order, each action in a process of its own that went on
