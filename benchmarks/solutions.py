@@ -62,7 +62,7 @@ actions between them when it was stopped, and was not at the end; the search abo
 """
 
 RESOLVE_5 = """**Resolve 5 x 5**, the smallest official board, `standard`: the first player wins, by opening in the
-centre, beside it, or in a corner.
+centre, beside it, in a corner, or in the middle of a side column.
 
 | first action | Black | nodes | processor seconds, about |
 | --- | --- | ---: | ---: |
@@ -73,10 +73,11 @@ centre, beside it, or in a corner.
 | b5, d5, b1, d1 | loses | 417,923,950 | 320 |
 | a5, e5, a1, e1 | wins | 796,702,930 | 620 |
 | b3, d3 | wins | 368,083,201 | 300 |
-| a3, e3; a4, e4, a2, e2 | not known | | |
+| a3, e3 | wins | 374,552,540 | 300 |
+| a4, e4, a2, e2 | not known | | |
 
 ```
-python benchmarks/resolve_first_actions.py --table FILE --memory 6000M --first c3,c4,b4,c5,b5,a5,b3
+python benchmarks/resolve_first_actions.py --table FILE --memory 6000M --first c3,c4,b4,c5,b5,a5,b3,a3
 ```
 
 On an AMD EPYC, beside other work; one table of 6.3 GB, in this order, each action in a process of its own that went on
