@@ -112,3 +112,13 @@ def test_the_null_writer_keeps_the_scalars() -> None:
     checked.hparams({"lr": 1.0}, {})
     checked.close()
     assert writer.written == [("x/a", 1.0, 2)]
+
+
+def test_files_of_one_folder_are_of_different_seconds(tmp_path: Path) -> None:
+    """They are read in the order of their names: 10 would come before 9 within one second."""
+    for _ in range(3):
+        writer = TensorBoardWriter(tmp_path)
+        writer.scalar("a", 1.0, 0)
+        writer.close()
+    names = [path.name.split(".")[3] for path in tmp_path.iterdir()]
+    assert len(set(names)) == len(names) == 3

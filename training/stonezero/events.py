@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -77,6 +78,7 @@ class TensorBoardWriter:
     def __init__(self, folder: str | Path, purge_step: int | None = None) -> None:
         from torch.utils.tensorboard import SummaryWriter  # takes a second to import
 
+        _await_new_second(Path(folder))
         self._quiet = _QuietThread()
         try:
             self._writer: Any = SummaryWriter(str(folder), purge_step=purge_step)
@@ -118,6 +120,17 @@ class TensorBoardWriter:
             self._writer.close()
         finally:
             self._quiet.end()
+
+
+def _await_new_second(folder: Path) -> None:
+    """Wait until no file of events there is of this second.
+
+    They are read in the order of their names, which begin with the second: of two of one second the later one might be
+    read first, and what it hides would be points of its own.
+    """
+    taken = {path.name.split(".")[3] for path in folder.glob("events.out.tfevents.*.*")}
+    while str(int(time.time())) in taken:
+        time.sleep(0.02)
 
 
 class _QuietThread:
