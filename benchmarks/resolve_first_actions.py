@@ -58,8 +58,11 @@ def main() -> None:
         nonlocal saved, shown
         if time.monotonic() - shown > 10:
             shown = time.monotonic()
-            rate = search.nodes / 1e6
-            print(f"  {rate:,.0f} million nodes, table {search.table_load:.0%} full", file=sys.stderr, flush=True)
+            print(
+                f"  {search.nodes / 1e6:,.0f} million nodes, table {search.table_load:.0%} full",
+                file=sys.stderr,
+                flush=True,
+            )
         if time.monotonic() - saved > SAVE_SECONDS:
             search.save(arguments.table)
             saved = time.monotonic()

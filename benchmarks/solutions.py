@@ -82,10 +82,10 @@ python benchmarks/resolve_first_actions.py --table FILE --memory 6000M --first c
 
 On an AMD EPYC, beside other work; one table of 6.3 GB, in this order, each action in a process of its own that went on
 from the file, and so with what those before had left. What made it possible stands in
-[decisions/solver.md](decisions/solver.md). The search was held to others': the 2,000 positions of the probe set
-`resolve-5` and 391 of random games with 10 to 14 stones in both profiles have the values that the search without any
-hints finds, and all boards of 4 x 4 those of the table. A certificate that a simpler program could follow does not
-exist yet, and `original` was not tried."""
+[decisions/solver.md](decisions/solver.md). The search was held to others, by scripts for once: the 2,000 positions of
+the probe set `resolve-5` and 391 of random games with 10 to 14 stones in both profiles have the values that the search
+without any hints finds, and all boards of 4 x 4 those of the table. A certificate that a simpler program could follow
+does not exist yet, and `original` was not tried."""
 
 LIMITS = """
 ## The limit on endless play

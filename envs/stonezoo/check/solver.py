@@ -182,10 +182,8 @@ def _counter_faults(subject: Subject) -> Iterator[Fault]:
         yield Fault(f"the endless counter, entry {entry}, is {game.initial_state().row[entry]} at the start, not 0")
     for state in ongoing(subject):
         count = int(state.row[entry])
-        if not 0 <= count < limit:
-            yield fault_at(
-                state, f"the endless counter, entry {entry}, is {count} in play: it must be 0 to {limit - 1}"
-            )
+        if not 0 <= count <= limit:
+            yield fault_at(state, f"the endless counter, entry {entry}, is {count} in play: it must be 0 to {limit}")
             continue
         rows, actions = children(game, state.row)
         wrong = (rows[:, OUTCOME] == ONGOING) & ~np.isin(rows[:, entry], (count + 1, count, 0))
@@ -201,7 +199,10 @@ def _counter_faults(subject: Subject) -> Iterator[Fault]:
 
 
 def _count_faults(game: Game, state: State, entry: int, limit: int) -> Iterator[Fault]:
-    """Compares the state with itself, the count nearly at its limit."""
+    """Compares the state with itself, the count nearly at its limit.
+
+    A count that has reached its limit draws at the end of the turn at the latest: until then play may go on.
+    """
     if limit < 3:
         return  # a count of 1 that stays and one that begins anew could not be told apart
     low, high = state.row, state.row
@@ -216,6 +217,8 @@ def _count_faults(game: Game, state: State, entry: int, limit: int) -> Iterator[
         one, other = after[lane].copy(), late[lane].copy()
         outcome, late_outcome = int(one[OUTCOME]), int(other[OUTCOME])
         reaches = outcome == ONGOING and one[entry] == 2
+        if reaches and late_outcome == ONGOING and other[TO_PLAY] == state.to_play and other[entry] == limit:
+            continue
         if reaches or outcome != ONGOING:
             expected = DRAWN if reaches else outcome
             if late_outcome != expected:

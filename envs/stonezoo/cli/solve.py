@@ -60,8 +60,9 @@ def configure(parser: Parser) -> None:
         "where later searches begin, and where play cannot cycle `perfect` plays from it too.\n"
         "Endless play is a draw, as the game's rules say, and the count towards that draw is part of the answer.\n"
         "Wins are as short as possible, losses as long.\n\n"
-        "Ctrl-C leaves a file from which the same command goes on. Where a game falls into layers each one is a file,\n"
-        "and the command goes on after a kill too."
+        "Ctrl-C leaves a file from which the same command goes on. Where a game falls into layers (Resolve, Dara)\n"
+        "each one is a file, several times the memory in all, in a folder beside the table until that is done;\n"
+        "the command goes on after a kill too."
     )
     parser.epilog = (
         "Options follow the game:\n"

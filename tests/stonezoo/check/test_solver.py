@@ -85,3 +85,13 @@ def test_our_own_game_with_endless_play_passes() -> None:
     subject = load_subject("dara", {"rows": 3, "columns": 3, "stones": 3, "quiet_limit": 6}, plies=150)
     (result,) = check_game(subject, only=["solver"]).results
     assert result.passed, result.faults
+
+
+@pytest.mark.parametrize(("size", "rules"), [(5, "original"), (6, "standard")])
+def test_a_count_that_draws_at_the_end_of_a_turn_passes(size: int, rules: str) -> None:
+    """Resolve's random games come to full boards there, where choosing a stone counts and its last swap draws (S9)."""
+    subject = load_subject("resolve", {"board_size": size, "rules": rules}, plies=4000)
+    subject.collect()
+    assert any(state.counters["full"] for state in subject.states)
+    (result,) = check_game(subject, only=["solver"]).results
+    assert result.passed, result.faults

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
+import stonezoo
+from stonezoo.check.hints import hints_batch
 from stonezoo.core.game import BLACK_WON, ONGOING, OUTCOME, TO_PLAY
+from stonezoo.core.rng import new_streams
+from stonezoo.solve import ILLEGAL, Table
+from stonezoo.truth.positions import play
 from tests.stonezoo.games.referees import Case, case_id
 from tests.stonezoo.solve.truth import CASES, truth_of
 
@@ -37,3 +42,26 @@ def test_actions_left_out_lose(case: Case) -> None:
         left_out += len(legal - useful)
         assert all(values[action] == -1 for action in legal - useful)
     assert left_out > 0 or case[1]["rules"] == "original" or case[1]["board_size"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", ["standard", "original"])
+def test_hints_are_true_on_4_lines(rules: str) -> None:
+    """Every position of many random games, against the table."""
+    game = stonezoo.load_game("resolve", board_size=4, rules=rules)
+    rows = np.unique(play(game, new_streams(11, 4_000)), axis=0)
+    table = Table.build(game, memory=2 << 30)
+    values, action_values = table.values(rows), table.action_values(rows)
+    settled, counts = (np.zeros(len(rows), np.int32) for _ in range(2))
+    useful = np.zeros((len(rows), game.num_actions), np.int32)
+    hints_batch(game.rules, rows, settled, np.zeros(len(rows), np.int64), counts, useful)
+    told = settled != ONGOING
+    assert np.array_equal(values[told], np.where(settled[told] == BLACK_WON + rows[told, TO_PLAY], 1, -1))
+    kept = np.zeros(action_values.shape, np.bool_)
+    for lane, count in enumerate(counts.tolist()):
+        kept[lane, useful[lane, :count]] = True
+    left_out = (action_values != ILLEGAL) & ~kept
+    assert (action_values[kept] != ILLEGAL).all()
+    assert (action_values[left_out] == -1).all()
+    assert told.sum() > 1000
+    assert left_out.any() == (rules == "standard")
