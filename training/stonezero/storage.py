@@ -1,6 +1,6 @@
 """What a run goes on from: its training states and chunks, in its folder, in an order that makes a kill harmless.
 
-    state/training-00000012.pt       everything that the next step depends on; the newest two saves are kept
+    state/training-00000012.pt       everything that the next step depends on; two saves or three are kept
     state/games-000000004096.npz     the games that ended in one iteration: a chunk
     games/iteration-000003.txt       the same for people, as text records
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ RECORDS_NAME = "iteration-{:06d}.txt"
 EVALUATION_FILE = "evaluation.json"
 EVALUATOR_FILE = "evaluator.json"  # how the network is evaluated on the present machine, for people to read
 ABANDONED = "abandoned-"  # what a run that had to go back leaves behind is kept under such names
-KEPT_STATES = 2
+KEPT_STATES = 2  # and one more where these need the same last chunk
 
 _STATE_PATTERN = re.compile(r"training-(\d{8})\.pt")
 _RECORDS_PATTERN = re.compile(r"iteration-(\d{6})\.txt")
@@ -90,7 +91,7 @@ class RunStorage:
         self._say = say
         # Changed.
         self.number = 0  # of the last save
-        self._first_rows: dict[int, int] = {}  # by the number of a save that is kept: the first row that it needs
+        self._rows: dict[int, tuple[int, int]] = {}  # by the number of a save that is kept: rows from and before
 
     def write_games(self, iteration: int, first_row: int, games: Sequence[FinishedGame], records: str) -> None:
         """Write the games of an iteration whose first row is number `first_row`, and their text. Raises OSError."""
@@ -106,13 +107,18 @@ class RunStorage:
         number = self.number + 1
         self._write(number, state, buffer)
         self.number = number
-        self._first_rows[number] = buffer.first_row
-        for old in sorted(self._first_rows)[:-KEPT_STATES]:
-            del self._first_rows[old]
+        self._rows[number] = buffer.first_row, buffer.total_rows
+        self._rows = {kept: self._rows[kept] for kept in self._kept()}
         for other, path in state_files(self._run.state):
-            if other not in self._first_rows:
+            if other not in self._rows:
                 path.unlink()
-        remove_chunks(self._run.state, before=min(self._first_rows.values()), after=buffer.total_rows)
+        remove_chunks(self._run.state, before=min(first for first, _ in self._rows.values()), after=buffer.total_rows)
+
+    def _kept(self) -> list[int]:
+        """The newest saves, and the newest that goes without the last chunk: several may end with the same one."""
+        newest = sorted(self._rows, reverse=True)
+        without = [number for number in newest if self._rows[number][1] < self._rows[newest[0]][1]]
+        return [*newest[:KEPT_STATES], *without[:1]]
 
     def replace(self, state: Mapping[str, Any], buffer: ReplayBuffer) -> None:
         """Write a training state in the place of the last save, from which nothing but what is said of it differs.
@@ -157,7 +163,7 @@ class RunStorage:
         try:
             state = load_training_state(path)
             check_own(state, self._run, path)
-            first_row, total_rows = int(state["first_row"]), int(state["total_rows"])
+            first_row, total_rows = _rows_of(state)
             if shorten:
                 first_row = max(first_row, first_whole_row(self._run.state, self._game, total_rows))
                 if first_row == total_rows:
@@ -178,7 +184,7 @@ class RunStorage:
     def _accept(self, number: int, state: Mapping[str, Any], went_back: bool) -> None:
         """Make the folder what it was when `state` was saved."""
         self.number = number
-        self._first_rows = {number: int(state["first_row"])}
+        self._rows = {number: _rows_of(state), **self._older_rows(number)}
         for path in _after(self._run.games, _RECORDS_PATTERN, int(state["iteration"])):
             path.unlink()
         remove_chunks(self._run.state, before=0, after=int(state["total_rows"]))
@@ -193,6 +199,17 @@ class RunStorage:
             name = _set_aside(path)
             self._say(f"{path} is of what was lost; it is now {name}")
 
+    def _older_rows(self, before: int) -> dict[int, tuple[int, int]]:
+        """The rows of whole states of this run before save number `before`, should the next one be torn."""
+        found = {}
+        for number, path in state_files(self._run.state):
+            if number < before:
+                with suppress(CheckpointError, KeyError):
+                    state = load_training_state(path)
+                    check_own(state, self._run, path)
+                    found[number] = _rows_of(state)
+        return found
+
     def _refuse_lost_states(self) -> None:
         """A run's first save comes before all else, so that without one nothing else can be there."""
         run = self._run
@@ -204,6 +221,11 @@ class RunStorage:
                 f"{run.state}: the training states are missing, but the run has {begun[0]}; put them back, "
                 f"or begin a new run"
             )
+
+
+def _rows_of(state: Mapping[str, Any]) -> tuple[int, int]:
+    """The first row that a training state needs, and the number of rows that it counts. KeyError when it lacks one."""
+    return int(state["first_row"]), int(state["total_rows"])
 
 
 def _numbered(folder: Path, pattern: re.Pattern[str]) -> list[tuple[int, Path]]:

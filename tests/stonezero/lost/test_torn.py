@@ -328,3 +328,36 @@ def test_what_threads_play_is_there_exactly_once_however_often_a_run_stops(
     state = check_folder(run.path)
     assert state["iteration"] == 4
     assert len(state["selfplay"]) == 2
+
+
+@pytest.mark.parametrize("starts", [1, 2])
+def test_a_torn_last_chunk_ends_no_run_however_often_its_iteration_was_saved(
+    starts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, run = (new_run(tmp_path / name, "loop.iterations=3", "replay.capacity=500") for name in ("whole", "run"))
+    go_on(whole.path)
+    save, advance, saves = RunStorage.save, SelfPlay.advance, 0
+
+    def counted(self: RunStorage, state: Mapping[str, Any], buffer: ReplayBuffer) -> None:
+        nonlocal saves
+        save(self, state, buffer)
+        saves = saves + 1 if state["iteration"] == 2 else 0
+
+    def killed(self: SelfPlay) -> None:
+        if saves > 3:
+            raise KeyboardInterrupt
+        advance(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer, "SAVE_SECONDS", 0.0)
+        patch.setattr(RunStorage, "save", counted)
+        patch.setattr(SelfPlay, "advance", killed)
+        for _ in range(starts):  # the second knows the older states from the disk alone
+            saves = 0
+            with pytest.raises(KeyboardInterrupt):
+                go_on(run.path)
+    assert len(state_files(run.state)) == 3  # two that need the last chunk, one that does not
+    _, chunk = chunk_files(run.state)[-1]
+    chunk.write_bytes(b"")
+    assert chunk.name in go_on(run.path)
+    assert same(check_folder(run.path), newest_state(whole.state))
