@@ -23,7 +23,9 @@ SEARCH = SearchConfig(num_simulations=4)
 LANES = 12
 
 
-def self_play(game: Any, search: SearchConfig = SEARCH, *, seed: int = 1, worker: int = 0, **config: Any) -> SelfPlay:
+def self_play(
+    game: Any, search: SearchConfig = SEARCH, *, seed: int = 1, worker: int = 0, num_workers: int = 1, **config: Any
+) -> SelfPlay:
     return SelfPlay(
         game,
         search,
@@ -31,6 +33,7 @@ def self_play(game: Any, search: SearchConfig = SEARCH, *, seed: int = 1, worker
         ToyNetwork(game.num_actions, 3),
         seed=seed,
         worker=worker,
+        num_workers=num_workers,
     )
 
 
@@ -173,10 +176,10 @@ def test_every_game_appears_once_however_play_is_cut_into_iterations() -> None:
 
 def test_no_two_games_of_a_run_share_random_numbers() -> None:
     game = load_game("rive", board_size=3)
-    workers = [self_play(game, worker=worker) for worker in range(3)]
+    workers = [self_play(game, worker=worker, num_workers=3) for worker in range(3)]
     streams = {tuple(row) for worker in workers for row in worker._streams.tolist()}
     assert len(streams) == 3 * LANES
-    again = self_play(game, worker=1)
+    again = self_play(game, worker=1, num_workers=3)
     assert np.array_equal(again._streams, workers[1]._streams)
     first, second = (worker.play(200)[0] for worker in workers[:2])
     distinct = {finished.actions for finished in first + second}
