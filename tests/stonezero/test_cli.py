@@ -37,7 +37,8 @@ def error_of(capsys: pytest.CaptureFixture[str]) -> str:
         (["train", "no/such"], "no config 'no/such'"),
         (["train", "--set.loop.iterations", "3", "no/such"], "no config 'no/such'"),
         (["train", "rive/smoke", "--set.network", "no_such_module:Net"], "no_such_module"),
-        (["evaluate", "rive-3", "--simulations", "-1"], "--simulations -1: must be 0 or more"),
+        (["evaluate", "rive-3", "--simulations", "-1"], "--simulations -1: must be 1 or more"),
+        (["evaluate", "rive-3", "--simulations", "0"], "--simulations 0: must be 1 or more"),
         (["evaluate", "rive-3", "--seed", "-1"], "--seed -1: must be 0 or more"),
         (["match", "random", "random", "--seed", "-1"], "--seed -1"),
         (["match", "random", "random", "--records", "no/such/file"], "no/such/file cannot be written"),
@@ -49,6 +50,10 @@ def error_of(capsys: pytest.CaptureFixture[str]) -> str:
         (["match", "random", "nobody", "--parameter", "board_size=2"], "nobody"),
         (["match", "random", "random", "--parameter", "size"], "NAME=VALUE"),
         (["match", "random", "random", "--games", "3"], "even"),
+        (["match", "random", "random", "--parameter", "board_size=--3"], "board_size='--3' is not accepted"),
+        (["match", "random"], "the following arguments are required: opponent; stonezero match --help says more"),
+        (["check-network", "tiny", "--also", "board_size"], "--also board_size: expected NAME=VALUE"),
+        (["no-command"], "invalid choice: 'no-command'"),
     ],
 )
 def test_wrong_input_is_answered_in_one_line_with_code_2(

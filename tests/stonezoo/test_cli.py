@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 import struct
 import subprocess
 import sys
@@ -209,6 +210,16 @@ BAD = [
     ("bench --seconds 0", "'0' is not a positive number of seconds"),
     ("bench --seconds nan", "'nan' is not a positive number of seconds"),
     ("warmup chess", "there is no game named 'chess'"),
+    ("show rive --png a.png --height 100000000", "not enough memory"),
+    ("check-game rive --parameter board_size=--3", "board_size='--3' is not accepted"),
+    ("check-game rive --parameter board_size=²", "board_size='²' is not accepted"),
+    ("check-game rive --seed -1", "'-1' is not a whole number of at least 0"),
+    ("truth rive --seed -1", "'-1' is not a whole number of at least 0"),
+    ("probe resolve-5 random --seed -1", "'-1' is not a whole number of at least 0"),
+    ("make-probes rive --output /dev/null/a", "cannot write /dev/null/a: Not a directory"),
+    ("make-probes rive --output /", "cannot write /: it is a folder"),
+    ("solve rive --output /dev/null/a", "cannot write /dev/null/a: Not a directory"),
+    ("make-probes rive --output a --seed x", "'x' is not a whole number of at least 0"),
 ]
 
 
@@ -360,3 +371,13 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert process.returncode == 0
     assert "Traceback" not in errors
     assert "BrokenPipe" not in errors
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_output_that_cannot_be_written_is_one_line_with_code_2() -> None:
+    for redirection, code in ((">/dev/full", 2), (">&-", 0)):
+        command = f"{shlex.quote(sys.executable)} -m stonezoo games {redirection}"
+        done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, timeout=300)
+        assert done.returncode == code, done.stderr
+        lines = done.stderr.splitlines()
+        assert lines == (["stonezoo games: error: No space left on device"] if code else [])

@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line (default: the process's own) and returns the exit code.
 
     Returns:
-        0 when all went well, 2 after input that makes no sense (one line on stderr says why), 130 when interrupted.
+        0 when all went well, 2 after input or files that cannot be used (one line on stderr says why), 130 when
+        interrupted.
     """
     try:
         chosen = build_parser().parse_args(arguments)
@@ -49,15 +50,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else BAD_INPUT
     try:
         code: int = chosen.run(chosen)
-        sys.stdout.flush()
+        _flush()
     except CommandError as error:
         return _fail(chosen.prog, str(error))
     except BrokenPipeError:  # the reader of a pipe, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        code = _fail(chosen.prog, ": ".join(map(str, filter(None, (error.filename, error.strerror or error)))))
+        try:
+            _flush()
+        except OSError:  # what could not be written is what was to be printed
+            _drop_output()
+        return code
+    except MemoryError as error:
+        return _fail(chosen.prog, f"not enough memory{str(error) and f': {error}'}; ask for less")
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # None: the shell has closed it, as `>&-` does
+        sys.stdout.flush()
+
+
+def _drop_output() -> None:
+    """Sends what is still to be printed nowhere: at the end of the process it would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(prog: str, message: str) -> int:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from stonezoo.check import CHECKS, CheckError, Report, check_game, load_subject
 from stonezoo.check.subject import DEFAULT_PLIES
-from stonezoo.cli.command import Command, CommandError, Parser, positive, print_json, read_settings
+from stonezoo.cli.command import Command, CommandError, Parser, positive, print_json, read_settings, seed
 
 FAILED = 1
 
@@ -41,7 +41,7 @@ def configure(parser: Parser) -> None:
         metavar="N",
         help=f"about how many states of random games to look at (default {DEFAULT_PLIES})",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all random choices (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of all random choices (default 0)")
     parser.add_argument("--only", action="append", default=[], metavar="CHECK", help="run this check; may be repeated")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -2,9 +2,12 @@
 
 import argparse
 import contextlib
+import errno
 import json
 import platform
+import re
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -60,6 +63,17 @@ def positive(text: str) -> int:
     return value
 
 
+def seed(text: str) -> int:
+    """Reads what random choices are made from, a whole number of at least 0, for argparse."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return value
+
+
 def seconds(text: str) -> float:
     """Reads a positive number of seconds, for argparse."""
     try:
@@ -102,8 +116,8 @@ def _add_parameter(group: Any, parameter: Parameter) -> None:
     )
 
 
-def read_settings(texts: Sequence[str]) -> dict[str, int | str]:
-    """Returns a game's parameters out of the texts NAME=VALUE of an option `--parameter`.
+def read_settings(texts: Sequence[str], option: str = "--parameter") -> dict[str, int | str]:
+    """Returns a game's parameters out of the texts NAME=VALUE of an option.
 
     Raises:
         CommandError: (a ValueError) one is something else.
@@ -112,8 +126,8 @@ def read_settings(texts: Sequence[str]) -> dict[str, int | str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise CommandError(f"--parameter {text}: expected NAME=VALUE, such as board_size=3")
-        parameters[name] = int(value) if value.lstrip("-").isdigit() else value
+            raise CommandError(f"{option} {text}: expected NAME=VALUE, such as board_size=3")
+        parameters[name] = int(value) if re.fullmatch("-?[0-9]+", value) else value
     return parameters
 
 
@@ -138,6 +152,19 @@ def chosen_state(game: Game, position: str | None) -> State:
         return game.parse_state(position)
     except ValueError as error:
         raise CommandError(str(error)) from None
+
+
+def check_writable(path: Path) -> None:
+    """CommandError when a file cannot be written later, whose folders need not be there yet: better before the work."""
+    folder = path.absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise CommandError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def describe_game(game: Game) -> dict[str, Any]:

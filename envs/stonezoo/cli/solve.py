@@ -20,6 +20,7 @@ from stonezoo.cli.command import (
     CommandError,
     Parser,
     add_games,
+    check_writable,
     chosen_game,
     chosen_state,
     describe_game,
@@ -127,6 +128,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"--output {arguments.output}: it keeps a table, and this position is searched; --save keeps a search, as "
             f"{Search.usual_path(game)}"
         )
+    if by_table and not kept and not arguments.limits and (arguments.save or arguments.output):
+        check_writable(path)
     try:
         if arguments.limits:
             return _print_limits(game, memory, arguments.json)

@@ -16,9 +16,11 @@ from stonezoo.cli.command import (
     CommandError,
     Parser,
     add_games,
+    check_writable,
     chosen_game,
     positive,
     print_json,
+    seed,
 )
 from stonezoo.players import make_player
 from stonezoo.players.perfect import perfect_source
@@ -75,7 +77,7 @@ def _configure_truth_of_game(parser: Parser) -> None:
         metavar="N",
         help="also play N games in each seat against best play: the player perfect's, by table or by search",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the sample and the players (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, help="of the sample and the players (default 0)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -135,7 +137,7 @@ def _configure_probe(parser: Parser) -> None:
     parser.add_argument("set", metavar="SET", help=f"one of {', '.join(probe_names()) or 'none yet'}, or a file")
     parser.add_argument("players", metavar="PLAYER", nargs="+", help="players by their texts")
     parser.add_argument("--limit", type=positive, metavar="N", help="measure on the first N positions (default: all)")
-    parser.add_argument("--seed", type=int, default=0, help="of the players (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, help="of the players (default 0)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -185,7 +187,7 @@ def _configure_make_of_game(parser: Parser) -> None:
         help="random actions that open a game, at most: with many, the players meet full boards before either has won "
         "(default: %(default)s)",
     )
-    parser.add_argument("--seed", type=int, default=plan.seed, help="of everything (default: %(default)s)")
+    parser.add_argument("--seed", type=seed, default=plan.seed, help="of everything (default: %(default)s)")
     parser.add_argument(
         "--sample",
         action="store_true",
@@ -203,6 +205,7 @@ def _run_make(arguments: argparse.Namespace) -> int:
         raise CommandError(f"--random-share {arguments.random_share} must be in [0, 1)")
     if arguments.opening_actions < 0:
         raise CommandError(f"--opening-actions {arguments.opening_actions} must not be negative")
+    check_writable(arguments.output)
     plan = Plan(
         count=arguments.count,
         seed=arguments.seed,

@@ -192,7 +192,7 @@ def test_a_request_that_cannot_be_met_is_one_line_and_exit_code_2(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert message in captured.err
-    assert captured.err.startswith("stonezero evaluate: ")
+    assert captured.err.startswith("stonezero evaluate: error: ")
 
 
 def test_a_checkpoint_that_is_not_there_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

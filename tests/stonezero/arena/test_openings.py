@@ -84,6 +84,11 @@ def test_too_few_openings_are_an_error_that_says_how_many_there_are() -> None:
     assert find_openings(tiny, 1, 0, 0).actions == ((),)
 
 
+def test_openings_that_are_longer_than_any_game_are_refused_at_once() -> None:
+    with pytest.raises(OpeningsError, match=r"only 0 .* ask for fewer opening actions, for all games are over by then"):
+        find_openings(stonezoo.load_game("rive", board_size=2), 2, 100_000, seed=0)
+
+
 def test_lopsided_openings_are_dropped_and_counted() -> None:
     even = Balance(100, 0.3, 0.7)
     openings = find_openings(DARA, 20, 6, 3, even)
@@ -161,4 +166,10 @@ def test_files_of_openings_that_cannot_be_used_are_refused(tmp_path: Path) -> No
         read_openings(file, DARA)
     file.write_text("")
     with pytest.raises(OpeningsError, match="has 0 openings"):
+        read_openings(file, DARA)
+    file.write_text(f"{state.to_text()}\n\nnonsense\n")
+    with pytest.raises(OpeningsError, match=r"positions\.txt: line 3: position text, column 9: a position is"):
+        read_openings(file, DARA)
+    file.write_text(format_record(Record(DARA, (0,))).replace("1. ", "2. "))
+    with pytest.raises(OpeningsError, match=r"positions\.txt: game record, line \d+, column \d+: "):
         read_openings(file, DARA)

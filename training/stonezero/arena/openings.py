@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -144,9 +144,12 @@ def draw_openings(
         if fruitless == FRUITLESS_BLOCKS or num_actions == 0:
             break
     lopsided = f" ({dropped} more that {balance})" if dropped else ""
+    remedy = "fewer games or for more opening actions"
+    if not seen:
+        remedy = "fewer opening actions, for all games are over by then"
     raise OpeningsError(
         f"only {len(states)} different openings of {num_actions} random actions were found for {game!r}{lopsided}, but "
-        f"{2 * count} games in pairs need {count}: ask for fewer games or for more opening actions"
+        f"{2 * count} games in pairs need {count}: ask for {remedy}"
     )
 
 
@@ -162,20 +165,17 @@ def read_openings(path: str | Path, game: Game, count: int | None = None) -> Ope
         count: how many to take; None: all.
 
     Raises:
-        OpeningsError: the file cannot be read, or there are fewer than `count`, or two are alike or symmetric, or one
-            is over or of another game.
-        ValueError: a position or a record cannot be read.
+        OpeningsError: the file, or a position or record in it, cannot be read, or there are fewer than `count`, or two
+            are alike or symmetric, or one is over or of another game.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise OpeningsError(f"{path} cannot be read as a file of openings: {reason}") from error
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    records = read_records(text.splitlines()) if first.startswith("game:") else _positions(text, game)
     states, actions, starts = [], [], []
     seen: dict[bytes, int] = {}
-    for number, record in enumerate(records, 1):
+    for number, record in enumerate(_records(path, text.splitlines(), game), 1):
         if record.game != game:
             raise OpeningsError(f"{path}: opening {number} is of {record.game!r}, not of {game!r}")
         state = record.replay()
@@ -217,10 +217,22 @@ def _balanced(
     return [lane for lane, value in zip(lanes, values, strict=True) if balance.low <= value <= balance.high]
 
 
-def _positions(text: str, game: Game) -> Iterable[Record]:
-    for line in text.splitlines():
+def _records(path: str | Path, lines: list[str], game: Game) -> Iterator[Record]:
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        yield from read_records(lines) if first.startswith("game:") else _positions(lines, game)
+    except ValueError as error:
+        raise OpeningsError(f"{path}: {error}") from error
+
+
+def _positions(lines: list[str], game: Game) -> Iterator[Record]:
+    for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("#"):
-            yield Record.from_state(game.parse_state(line.strip()))
+            try:
+                state = game.parse_state(line.strip())
+            except ValueError as error:
+                raise OpeningsError(f"line {number}: {error}") from error
+            yield Record.from_state(state)
 
 
 def _draw(
@@ -233,6 +245,8 @@ def _draw(
     played = np.full((count, num_actions), -1, np.int32)
     for k in range(num_actions):
         ongoing = np.flatnonzero(states[:, OUTCOME] == ONGOING)
+        if not len(ongoing):
+            break
         own_streams, actions = streams[ongoing], np.empty(len(ongoing), np.int32)
         random_batch(game.rules, states[ongoing], own_streams, actions)
         streams[ongoing], played[ongoing, k] = own_streams, actions

@@ -172,7 +172,7 @@ def evaluate_command(
                 progress=progress,
             )
     except (ValueError, FileNotFoundError) as error:
-        print(f"stonezero evaluate: {error}", file=sys.stderr)
+        print(f"stonezero evaluate: error: {' '.join(str(error).split())}", file=sys.stderr)
         return EXIT_WRONG
     # Players have their names as they call themselves: alphabeta:1.0s is alphabeta:1s.
     names = [row.match.opponent for row in evaluation.rows if row.kind == "search"]

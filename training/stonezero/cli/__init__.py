@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from stonezero.cli import bench, check_network, evaluate, match, pack, tournament, train, train_sb3
-from stonezero.cli.command import BAD_INPUT, INTERRUPTED, Command, split_settings, trusting
+from stonezero.cli.command import BAD_INPUT, INTERRUPTED, Command, Parser, split_settings, trusting
 
 COMMANDS: tuple[Command, ...] = (
     train.TRAIN,
@@ -28,7 +28,7 @@ COMMANDS: tuple[Command, ...] = (
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line; `--set.some.field value` is left over by it."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="stonezero",
         description="Learn board games with multi-action turns from self-play.",
         epilog="Fields of a config are set by --set.some.field value, as in --set.search.num_simulations 32.",

@@ -56,7 +56,9 @@ def _run(chosen: argparse.Namespace, rest: list[str]) -> int:
     game = chosen_game(chosen)
     own = {"game": {"name": chosen.game}, "network": chosen.network}
     config = parse_config(own, rest, source="check-network")
-    also = [load_game(chosen.game, **{**game.parameters, **read_settings([setting])}) for setting in chosen.also]
+    also = [
+        load_game(chosen.game, **{**game.parameters, **read_settings([setting], "--also")}) for setting in chosen.also
+    ]
     report = check_contract(config.network, game, also=also, seed=chosen.seed)
     if chosen.json:
         print(json.dumps(report.to_dict(), indent=2))

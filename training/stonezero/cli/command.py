@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from stonezero.arena import Balance
@@ -38,6 +38,13 @@ class Command:
     configure: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, list[str]], int]
     description: str | None = None  # of --help; None: the summary
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line on stderr."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: error: {message}; {self.prog} --help says more\n")
 
 
 def split_settings(words: Sequence[str]) -> tuple[list[str], list[str]]:

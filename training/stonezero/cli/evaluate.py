@@ -46,7 +46,7 @@ def _evaluate(chosen: argparse.Namespace, rest: list[str]) -> int:
     from stonezero.loop.report import new_console
 
     refuse(rest, "see --help")
-    check_number("--simulations", chosen.simulations)
+    check_number("--simulations", chosen.simulations, 1)
     check_number("--seed", chosen.seed)
     check_number("--opening-actions", chosen.opening_actions)
     if chosen.parameter and chosen.game is None:

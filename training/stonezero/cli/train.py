@@ -130,7 +130,7 @@ def _work(run: RunFolder) -> int:
 
 TRAIN = Command("train", "train a network as a config says, then evaluate it", _configure_train, _train)
 QUICKSTART = Command(
-    "quickstart", f"train {QUICKSTART_CONFIG}, about ten minutes on two cores", _configure_quickstart, _train
+    "quickstart", f"train {QUICKSTART_CONFIG}, about six minutes on two cores", _configure_quickstart, _train
 )
 RESUME = Command(
     "resume",
