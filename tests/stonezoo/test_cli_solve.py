@@ -150,6 +150,8 @@ def test_a_limit_of_nodes_ends_a_search(capsys: pytest.CaptureFixture[str]) -> N
 def test_nonsense_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", "rive", "--memory", "much"]) == 2
     assert "'much' is no amount of memory, such as 4G or 500M" in capsys.readouterr().err
+    assert main(["solve", "dara", "--disk", "much"]) == 2
+    assert "argument --disk: 'much' is no amount of disk, such as 20G or 500M" in capsys.readouterr().err
     assert main(["solve", "rive", "--board-size", "2", "--position", "X b"]) == 2
     assert "1 rows where this board has 3" in capsys.readouterr().err
 
@@ -163,6 +165,50 @@ def test_limits_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no limit" in capsys.readouterr().out
     found = solved(capsys, *DARA, "--limits")
     assert (found["enough"], found["start_enough"]) == (11, 6)
+
+
+def test_an_interrupted_look_at_limits_goes_on_layer_by_layer(
+    capsys: pytest.CaptureFixture[str], own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(solver: LayerSolver, layers: list[int], limit: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LayerSolver, "_look", interrupted)
+        assert main([*DARA, "--limits"]) == 130
+    assert "the same command goes on from" in capsys.readouterr().err
+    (folder,) = own_folder.iterdir()
+    assert folder.name == "dara-3-4-3-standard-100.table.limits"
+    table_begun = folder.with_suffix(".layers")
+    table_begun.mkdir()
+    assert main([*DARA, "--limits", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert f"going on from {folder}" in captured.err
+    assert json.loads(captured.out)["enough"] == 11
+    assert list(own_folder.iterdir()) == [table_begun]
+
+
+def test_limits_leave_the_table_too_if_it_is_to_be_kept(capsys: pytest.CaptureFixture[str], own_folder: Path) -> None:
+    assert solved(capsys, *DARA, "--limits", "--save")["enough"] == 11
+    assert [path.name for path in own_folder.iterdir()] == ["dara-3-4-3-standard-100.table"]
+    found = solved(capsys, *DARA)
+    assert (found["positions"], found["value"]) == (7863, 0)
+
+
+@pytest.mark.parametrize(("more", "suffix"), [([], "layers"), (["--limits"], "limits")], ids=["table", "limits"])
+def test_a_limit_of_disk_is_one_line_and_what_is_finished_stays(
+    more: list[str], suffix: str, capsys: pytest.CaptureFixture[str], own_folder: Path
+) -> None:
+    assert main([*DARA, *more, "--disk", "100K"]) == 2
+    error = capsys.readouterr().err
+    folder = own_folder / f"dara-3-4-3-standard-100.table.{suffix}"
+    assert error.count("\n") == 1
+    assert f"more are needed in {folder}" in error
+    assert "and the limit is 100 kB; allow more disk" in error
+    assert (folder / "0.graph").exists()
+    assert main([*DARA, *more, "--disk", "10M"]) == 0
+    assert f"going on from {folder}" in capsys.readouterr().err
+    assert list(own_folder.iterdir()) == []
 
 
 def test_slides_have_no_picture(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,12 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table as RichTable
 
 from stonezoo.cli.command import (
     INTERRUPTED,
@@ -27,7 +26,8 @@ from stonezoo.cli.command import (
     positive,
     print_json,
 )
-from stonezoo.core.game import PLAYER_NAMES, has_layers
+from stonezoo.cli.solve_show import describe, show_answer, show_limits
+from stonezoo.core.game import has_layers
 from stonezoo.solve import (
     MemoryLimitError,
     Search,
@@ -44,11 +44,12 @@ from stonezoo.solve.memory import default_memory, read_memory, show_memory
 from stonezoo.state import Game, State
 
 METHODS = ("auto", "table", "search")
-WORDS = {1: "win", 0: "draw", -1: "loss"}
-MARKS = {1: "+", 0: "=", -1: "-"}
 PARTIAL = ".partial"  # after a table's path: what an interrupted command leaves, for the next one to go on from
 LAYERS = ".layers"  # after it: the folder of a game that is solved layer by layer
+LIMITS = ".limits"  # after it: that of a game whose limits are looked at so; what a table has begun is not touched
 NOT_SOLVED = 1  # the exit code when a limit was reached first
+
+Found = TypeVar("Found")
 
 
 def configure(parser: Parser) -> None:
@@ -63,7 +64,7 @@ def configure(parser: Parser) -> None:
         "Wins are as short as possible, losses as long.\n\n"
         "Ctrl-C leaves a file from which the same command goes on. Where a game falls into layers (Resolve, Dara)\n"
         "each one is a file, several times the memory in all, in a folder beside the table until that is done;\n"
-        "the command goes on after a kill too."
+        "the command goes on after a kill too, and once there is room where the disk was full, or --disk reached."
     )
     parser.epilog = (
         "Options follow the game:\n"
@@ -91,6 +92,12 @@ def _configure_game(parser: Parser) -> None:
         metavar="SIZE",
         help="the most to take, such as 4G or 500M (default: 6G, or half of what is free if that is less)",
     )
+    parser.add_argument(
+        "--disk",
+        type=_disk,
+        metavar="SIZE",
+        help="the most that the files of a game's layers may take, such as 20G (default: what is free)",
+    )
     parser.add_argument("--save", action="store_true", help="keep the table, or the search, where `perfect` looks")
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="keep the table in FILE instead, and ask FILE if it is there"
@@ -103,7 +110,9 @@ def _configure_game(parser: Parser) -> None:
         help="give a search up after N nodes an action; with --save, what it has found is kept all the same",
     )
     parser.add_argument(
-        "--limits", action="store_true", help="say instead how values depend on the limit on endless play"
+        "--limits",
+        action="store_true",
+        help="say instead how values depend on the limit on endless play; with --save or --output, keep the table too",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -113,6 +122,13 @@ def _memory(text: str) -> int:
         return read_memory(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _disk(text: str) -> int:
+    try:
+        return read_memory(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of disk, such as 20G or 500M") from None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -128,11 +144,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"--output {arguments.output}: it keeps a table, and this position is searched; --save keeps a search, as "
             f"{Search.usual_path(game)}"
         )
-    if by_table and not kept and not arguments.limits and (arguments.save or arguments.output):
+    if (by_table or arguments.limits) and not kept and (arguments.save or arguments.output):
         check_writable(path)
     try:
         if arguments.limits:
-            return _print_limits(game, memory, arguments.json)
+            return _answer_limits(game, path, memory, kept, arguments)
         answer = (
             _by_table(state, path, memory, kept, arguments) if by_table else _by_search(state, path, memory, arguments)
         )
@@ -146,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(answer)
     else:
-        _show(state, answer)
+        show_answer(state, answer)
     return 0
 
 
@@ -160,14 +176,15 @@ def _by_table(
     if kept:
         table = checked_table(state.game, path)
     else:
-        table = _make_table(state.game, path, memory)
+        folder = path.with_name(path.name + LAYERS)
+        table = _make_table(state.game, path, folder, memory, arguments.disk)
         if table is None:
             return None
         if arguments.save or arguments.output:
             table.save(path)
-        shutil.rmtree(path.with_name(path.name + LAYERS), ignore_errors=True)  # only now: it may have taken an hour
+        shutil.rmtree(folder, ignore_errors=True)  # only now: it may have taken an hour
     rows = state.row[np.newaxis]
-    answer = _describe(state, int(table.values(rows)[0]), table.action_values(rows)[0], table.action_distances(rows)[0])
+    answer = describe(state, int(table.values(rows)[0]), table.action_values(rows)[0], table.action_distances(rows)[0])
     answer["distance"] = int(table.distances(rows)[0])
     return {
         **answer,
@@ -180,12 +197,35 @@ def _by_table(
     }
 
 
-def _make_table(game: Game, path: Path, memory: int) -> Table | None:
-    """Returns the table of a game; None after Ctrl-C, when what was found lies beside `path`."""
+def _answer_limits(game: Game, path: Path, memory: int, kept: bool, arguments: argparse.Namespace) -> int:
+    folder = path.with_name(path.name + LIMITS)
+    if has_layers(game.rules):
+        report = _by_layers(game, folder, memory, arguments.disk, LayerSolver.limit_report)
+        if report is None:
+            return INTERRUPTED
+    else:
+        report = limit_report(game, memory)
+    if arguments.json:
+        looks = {str(limit): look._asdict() for limit, look in report.looks.items()}
+        print_json({**describe_game(game), **report._asdict(), "looks": looks})
+    else:
+        show_limits(game, report)
+    if (arguments.save or arguments.output) and not kept:
+        table = _make_table(game, path, folder, memory, arguments.disk)  # out of the same layers
+        if table is None:
+            return INTERRUPTED
+        table.save(path)
+    shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def _make_table(game: Game, path: Path, folder: Path, memory: int, disk: int | None) -> Table | None:
+    """Returns the table of a game; None after Ctrl-C, when what was found lies beside `path`, or in `folder`."""
+    if has_layers(game.rules):
+        return _by_layers(game, folder, memory, disk, LayerSolver.run)
     compile_solver(game)
-    make = _make_by_layers if has_layers(game.rules) else _make_in_one
     with _progress() as show:
-        return make(game, path, memory, _reporter(show, memory))
+        return _make_in_one(game, path, memory, _reporter(show, memory))
 
 
 def _reporter(show: Callable[[str], None], memory: int) -> Callable[[str, int, int, int], None]:
@@ -221,15 +261,19 @@ def _make_in_one(game: Game, path: Path, memory: int, report: Callable[[str, int
     return table
 
 
-def _make_by_layers(game: Game, path: Path, memory: int, report: Callable[[str, int, int, int], None]) -> Table | None:
-    folder = path.with_name(path.name + LAYERS)
+def _by_layers(
+    game: Game, folder: Path, memory: int, disk: int | None, find: Callable[[LayerSolver], Found]
+) -> Found | None:
+    """Returns what is found out of a game's layers; None after Ctrl-C, when they lie in `folder`."""
+    compile_solver(game)
     if folder.exists():
         print(f"going on from {folder}", file=sys.stderr)
-    try:
-        return LayerSolver(game, folder, memory, report).run()
-    except KeyboardInterrupt:
-        print(f"\ninterrupted; the same command goes on from {folder}", file=sys.stderr)
-        return None
+    with _progress() as show:
+        try:
+            return find(LayerSolver(game, folder, memory, _reporter(show, memory), disk))
+        except KeyboardInterrupt:
+            print(f"\ninterrupted; the same command goes on from {folder}", file=sys.stderr)
+            return None
 
 
 def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -269,7 +313,7 @@ def _by_search(state: State, path: Path, memory: int, arguments: argparse.Namesp
         search.save(kept)
     partial.unlink(missing_ok=True)
     return {
-        **_describe(state, value, values, None),
+        **describe(state, value, values, None),
         "method": "search",
         "nodes": search.nodes,
         "seconds": round(time.perf_counter() - start, 3),
@@ -291,100 +335,6 @@ def _progress() -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=None)
         yield lambda text: progress.update(task, description=text)
-
-
-# --- Printing -----------------------------------------------------------------------------------------------------
-
-
-def _describe(state: State, value: int, values: Any, distances: Any) -> dict[str, Any]:
-    actions = {}
-    for action in state.legal_actions.tolist():
-        found: dict[str, Any] = {"value": int(values[action])}
-        if distances is not None:
-            found["distance"] = int(distances[action])
-        actions[state.action_to_str(action)] = found
-    return {
-        **describe_game(state.game),
-        "position": state.to_text(),
-        "to_play": state.to_play,
-        "value": value,
-        "actions": actions,
-        "picture": picture(state, values),
-    }
-
-
-def picture(state: State, values: Any) -> list[str]:
-    """Returns the board by rows, with the value of each action on its cell: + win, = draw, - loss, for who acts.
-
-    X and O are stones on which no action falls, '.' empty cells. No rows where an action names more than one cell.
-    """
-    legal = state.legal_actions.tolist()
-    cells = {state.game.action_cells(action): action for action in legal}
-    if len(cells) < len(legal) or any(len(touched) != 1 for touched in cells):
-        return []
-    letters = [".XO"[stone + 1] for stone in state.board.tolist()]
-    for (cell,), action in cells.items():
-        letters[cell] = MARKS[int(values[action])]
-    lengths = state.game.rules.text_rows()
-    rows, first = [], 0
-    for length in lengths:
-        rows.append(" " * (max(lengths) - length) + " ".join(letters[first : first + length]))
-        first += length
-    return rows
-
-
-def _outcome(value: int, distance: int | None) -> str:
-    if value == 0 or distance is None or distance < 0:
-        return WORDS[value]
-    return f"{WORDS[value]} in {distance}"
-
-
-def _show(state: State, answer: dict[str, Any]) -> None:
-    console = Console(highlight=False)
-    print(f"{state.game.rules_id} {answer['position']}")
-    if state.terminated:
-        print("the game is over")
-    else:
-        print(f"{PLAYER_NAMES[state.to_play]} to act: {_outcome(answer['value'], answer.get('distance'))}")
-    if answer["picture"]:
-        print("\n" + "\n".join("  " + row for row in answer["picture"]) + "\n\n  + win, = draw, - loss, by action\n")
-    if answer["actions"]:
-        table = RichTable("value", "actions", "number")
-        groups: dict[str, list[str]] = {}
-        for name, found in sorted(answer["actions"].items(), key=_best_first):
-            groups.setdefault(_outcome(found["value"], found.get("distance")), []).append(name)
-        for word, names in groups.items():
-            table.add_row(word, " ".join(names), str(len(names)))
-        console.print(table)
-    where = f"; kept in {answer['file']}" if answer["file"] else ""
-    if answer["method"] == "table":
-        counted = f"{answer['positions']:,} positions, {answer['edges']:,} actions"
-    else:
-        counted = f"{answer['nodes']:,} nodes"
-    print(f"{counted}, {answer['seconds']:.1f} s, {show_memory(answer['memory'])}{where}")
-
-
-def _best_first(item: tuple[str, dict[str, Any]]) -> tuple[int, int]:
-    value, distance = item[1]["value"], item[1].get("distance", 0)
-    return -value, distance if value > 0 else -distance
-
-
-def _print_limits(game: Game, memory: int, as_json: bool) -> int:
-    report = limit_report(game, memory)
-    if as_json:
-        looks = {str(limit): look._asdict() for limit, look in report.looks.items()}
-        print_json({**describe_game(game), **report._asdict(), "looks": looks})
-        return 0
-    if not report.looks:
-        print(f"{game.rules_id}: play cannot go on for ever, and there is no limit")
-        return 0
-    table = RichTable("limit", "value of the start", "drawn by the limit")
-    for limit, look in report.looks.items():
-        table.add_row(str(limit), WORDS[look.start], f"{look.drawn:,} of {report.decided:,} positions")
-    Console(highlight=False).print(table)
-    print(f"From a limit of {report.start_enough} on the start and its actions have the values of endless play,")
-    print(f"from {report.enough} on all positions have.")
-    return 0
 
 
 COMMAND = Command("solve", "Finds the exact value of a position and of every action", configure, run)

@@ -1,4 +1,4 @@
-"""The files of a game that is solved layer by layer: each layer's graph until the layer is solved, then its values."""
+"""The files of a game that is solved layer by layer: each layer's graph, its values, and its needs under limits."""
 
 from __future__ import annotations
 
@@ -10,19 +10,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stonezoo.solve.disk import check_room
 from stonezoo.solve.graph import Builder, new_graph
 from stonezoo.solve.packed import unpack_rows
-from stonezoo.solve.table_file import TableError, about_game, digest_of, load_arrays, read_header, save_arrays
+from stonezoo.solve.table_file import (
+    HEADER_BYTES,
+    TableError,
+    about_game,
+    digest_of,
+    load_arrays,
+    read_header,
+    save_arrays,
+)
 from stonezoo.solve.walk import NUM_EDGES, NUM_NODES, Graph
 from stonezoo.state import Game
 
 Arrays = dict[str, NDArray[Any]]
 
 GRAPH, SOLVED = "graph", "solved"  # kinds of files
-KINDS = {GRAPH: "positions of a layer", SOLVED: "solved layer"}  # in their headers
+KINDS = {GRAPH: "positions of a layer", SOLVED: "solved layer"}  # in their headers; others are called what they are
 BY_NODE, BY_EDGE = ("key", "check", "first", "degree"), ("edges",)  # arrays of a graph that are kept
 # The others, of rows for later layers: after the name, the layer's number.
 ROWS, LENGTHS = "rows", "lengths"
+
+
+def under(limit: int) -> str:
+    """The kind of the files of what must be left of the count of endless play, where it has a limit of its own."""
+    return f"limit-{limit}"
 
 
 class LayerFiles:
@@ -31,11 +45,13 @@ class LayerFiles:
     Attributes:
         game: whose layers.
         folder: where they are.
+        disk: the most bytes that the folder may hold; None where only the disk limits it.
     """
 
-    def __init__(self, game: Game, folder: Path) -> None:
+    def __init__(self, game: Game, folder: Path, disk: int | None = None) -> None:
         self.game = game
         self.folder = folder
+        self.disk = disk
 
     def path(self, kind: str, layer: int) -> Path:
         """Where a layer's file of a kind is, or would be."""
@@ -45,23 +61,26 @@ class LayerFiles:
         """Whether there is a layer's file of a kind."""
         return self.path(kind, layer).exists()
 
-    def about(self, layer: int) -> dict[str, Any]:
-        """What is known of a layer that was found: `layer`, `leads_to` (later layers), `positions`, `edges`, `seconds`,
-        `bytes` (most memory).
+    def about(self, layer: int, kind: str | None = None) -> dict[str, Any]:
+        """What its file of a kind says of a layer; by default the solved one, or that of its graph: `layer`, `leads_to`
+        (later layers), `positions`, `edges`, `seconds`, `bytes` (most memory).
 
         Raises:
             TableError: its file cannot be read, or belongs to another game.
         """
-        kind = SOLVED if self.has(SOLVED, layer) else GRAPH
+        if kind is None:
+            kind = SOLVED if self.has(SOLVED, layer) else GRAPH
         return dict(self._header(kind, layer)["about"])
 
     def save(self, kind: str, about: Mapping[str, Any], arrays: Arrays) -> None:
         """Writes a layer's file.
 
         Raises:
+            DiskLimitError: there is no room for it.
             TableError: it cannot be written.
         """
-        header = {"kind": KINDS[kind], **about_game(self.game), "about": dict(about)}
+        check_room(self.folder, HEADER_BYTES + sum(array.nbytes for array in arrays.values()), self.disk)
+        header = {"kind": KINDS.get(kind, kind), **about_game(self.game), "about": dict(about)}
         save_arrays(self.path(kind, int(about["layer"])), header, arrays)
 
     def load(self, kind: str, layer: int) -> Arrays:
@@ -83,13 +102,18 @@ class LayerFiles:
         """Removes a layer's file of a kind, if there is one."""
         self.path(kind, layer).unlink(missing_ok=True)
 
+    def remove_all(self, layer: int) -> None:
+        """Removes a layer's files of all kinds."""
+        for path in self.folder.glob(f"{layer}.*"):
+            path.unlink(missing_ok=True)
+
     # --- Graphs ---------------------------------------------------------------------------------------------------
 
     def save_graph(self, about: Mapping[str, Any], builder: Builder) -> None:
         """Writes what a builder found of a layer, and the rows that later layers begin with.
 
         Raises:
-            TableError: the file cannot be written.
+            DiskLimitError, TableError: as `save`.
         """
         graph = builder.graph
         nodes, edges = int(graph.sizes[NUM_NODES]), int(graph.sizes[NUM_EDGES])
@@ -130,7 +154,7 @@ class LayerFiles:
         if not path.exists():
             raise TableError(f"{path} is missing, and other layers cannot do without it: remove {self.folder}")
         header = read_header(path)
-        expected = {"kind": KINDS[kind], **about_game(self.game)}
+        expected = {"kind": KINDS.get(kind, kind), **about_game(self.game)}
         found = {key: header.get(key) for key in expected}
         if found != expected or header.get("about", {}).get("layer") != layer:
             raise TableError(f"{path} belongs to {found}, not to {expected}: remove {self.folder} to begin anew")

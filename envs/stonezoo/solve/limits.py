@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from stonezoo.solve.graph import Builder
 from stonezoo.solve.keys import NO_ENTRY
 from stonezoo.solve.memory import default_memory
 from stonezoo.solve.retrograde import DRAW, solve_endless, solve_limited, turn_edges
-from stonezoo.solve.walk import COUNTED, FIRST_NODE, FLAGS, TESTED
+from stonezoo.solve.walk import COUNTED, FIRST_NODE, FLAGS, LATER, NUM_NODES, TESTED, Graph
 from stonezoo.state import Game
 
 
@@ -44,7 +43,9 @@ class LimitReport(NamedTuple):
 
 
 def limit_report(game: Game, memory: int | None = None) -> LimitReport:
-    """Solves `game` under many limits; symmetric positions count once, and all with the counter at 0.
+    """Solves `game` under many limits, in one piece; symmetric positions count once, and all with the counter at 0.
+
+    `LayerSolver.limit_report` says the same, layer by layer.
 
     Raises:
         MemoryLimitError: the game needs more memory.
@@ -54,28 +55,49 @@ def limit_report(game: Game, memory: int | None = None) -> LimitReport:
     graph = builder.run()
     backward = turn_edges(graph, builder.memory - builder.bytes())
     solution = solve_endless(graph, backward)
-    decided = solution.value[FIRST_NODE:] != DRAW
+    decided = int(np.count_nonzero(solution.value[FIRST_NODE:]))
     if builder.counter == NO_ENTRY:
-        return LimitReport(0, 0, int(decided.sum()), {})
-    first = int(graph.first[FIRST_NODE])
-    edges = graph.edges[first : first + int(graph.degree[FIRST_NODE])]
-    looks: dict[int, Look] = {}
+        return LimitReport(0, 0, decided, {})
     needs: dict[int, NDArray[np.int16]] = {}
 
-    @cache
     def look(limit: int) -> Look:
         nearest = max((other for other in needs if other < limit), default=0)
-        need = needs[limit] = solve_limited(graph, backward, solution, limit, needs.get(nearest))
-        won = bool(need[FIRST_NODE] <= limit)
-        start = int(solution.value[FIRST_NODE]) if won else DRAW
-        holds = bool(won or solution.value[FIRST_NODE] == DRAW)
-        holds = holds and _actions_hold(edges, solution.value, need, limit)
-        looks[limit] = Look(int((decided & (need[FIRST_NODE:] > limit)).sum()), start, holds)
+        needs[limit] = solve_limited(graph, backward, solution.value, limit, needs.get(nearest))
+        return look_at(graph, solution.value, needs[limit], limit)
+
+    return report_of(look, decided)
+
+
+def report_of(look: Callable[[int], Look], decided: int) -> LimitReport:
+    """Returns what limits change of a game of `decided` positions that are no draws; `look` is asked once a limit."""
+    looks: dict[int, Look] = {}
+
+    def looked(limit: int) -> Look:
+        if limit not in looks:
+            looks[limit] = look(limit)
         return looks[limit]
 
-    enough = _least(lambda limit: look(limit).drawn == 0)
-    start_enough = _least(lambda limit: look(limit).start_holds)
-    return LimitReport(enough, start_enough, int(decided.sum()), dict(sorted(looks.items())))
+    enough = _least(lambda limit: looked(limit).drawn == 0)
+    start_enough = _least(lambda limit: looked(limit).start_holds)
+    return LimitReport(enough, start_enough, decided, dict(sorted(looks.items())))
+
+
+def look_at(graph: Graph, value: NDArray[np.int8], need: NDArray[np.int16], limit: int) -> Look:
+    """Returns what a limit does to a graph's own positions, of which the first is taken for the initial state.
+
+    `value` [C] are those of endless play, `need` [C] what must be left of the count for them, under this limit.
+    """
+    nodes = slice(FIRST_NODE, int(graph.sizes[NUM_NODES]))
+    drawn = (graph.first[nodes] != LATER) & (value[nodes] != DRAW) & (need[nodes] > limit)
+    won = bool(need[FIRST_NODE] <= limit)
+    holds = bool(won or value[FIRST_NODE] == DRAW)
+    first = int(graph.first[FIRST_NODE])
+    edges = graph.edges[first : first + int(graph.degree[FIRST_NODE])]
+    return Look(
+        int(drawn.sum()),
+        int(value[FIRST_NODE]) if won else DRAW,
+        holds and _actions_hold(edges, value, need, limit),
+    )
 
 
 def _least(holds: Callable[[int], bool]) -> int:

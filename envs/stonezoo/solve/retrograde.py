@@ -177,13 +177,13 @@ def _solve_limited(
     left: NDArray[np.int16],
     queues: NDArray[np.int32],
     known: NDArray[np.bool_],
-) -> int:
+) -> bool:
     """One round: the least count that must be left, in ascending order (Knuth 1977, on graphs of "and" and "or").
 
     A step that sets the count to 0 restores the whole limit; whether that is enough is taken from the round before:
     `before` [C]. `given`: decided nodes of later layers, by need. Work space: queues [3, C] for the level at hand and
-    the two after it, known [C]. `need` [C] comes in as NEVER, `left` [C] as the number of edges. Returns how many nodes
-    have a need within the limit.
+    the two after it, known [C]. `need` [C] comes in as NEVER, `left` [C] as the number of edges. `known` [C] comes
+    back as who has a need within the limit; returns whether that changes anything for a step that sets the count to 0.
     """
     sizes_0, sizes_1, sizes_2 = 2, 0, 0
     queues[0, 0] = WON
@@ -199,7 +199,7 @@ def _solve_limited(
                         if _apply(parent, 0, limit, value, need, left):
                             queues[0, sizes_0] = parent
                             sizes_0 += 1
-    count, taken = 0, 0
+    taken, again = 0, False
     for level in range(limit + 1):
         at = level % 3
         while taken < given.node.shape[0] and given.need[taken] == level:
@@ -215,10 +215,12 @@ def _solve_limited(
             if known[node] or need[node] != level:
                 continue
             known[node] = True
-            count += 1
             for edge in range(first[node], first[node + 1]):
                 parent, flags = divmod(int(source[edge]), FLAGS)
-                if flags & RESET or value[parent] == DRAW or known[parent]:
+                if flags & RESET:
+                    again = again or (value[parent] != DRAW and not before[node])
+                    continue
+                if value[parent] == DRAW or known[parent]:
                     continue
                 if value[parent] == WIN and (value[node] == WIN) != (flags & CONTINUES != 0):
                     continue
@@ -242,7 +244,7 @@ def _solve_limited(
     for node in range(known.shape[0]):
         if not known[node]:
             need[node] = NEVER
-    return count
+    return again
 
 
 count_targets = kernel(_count_targets)
@@ -303,12 +305,12 @@ def solve_endless(graph: Graph, backward: Backward, known: Known = NOTHING_KNOWN
 def solve_limited(
     graph: Graph,
     backward: Backward,
-    solution: Solution,
+    value: NDArray[np.int8],
     limit: int,
     smaller: NDArray[np.int16] | None = None,
     known: Known = NOTHING_KNOWN,
 ) -> NDArray[np.int16]:
-    """Returns what must be left of the count for each node's value to hold, int16 [C]; NEVER where it is a draw.
+    """Returns what must be left of the count for each node's `value` [C] to hold, int16 [C]; NEVER where it is a draw.
 
     `smaller`, what was returned for a smaller limit, saves time: what that one allows, this one does. What is `known`
     was found for the same limit.
@@ -324,17 +326,13 @@ def solve_limited(
     before[given.node[given.need != NEVER]] = True
     if smaller is not None:
         before |= smaller != NEVER
-    last = -1
-    while True:
+    again = True
+    while again:
         need[:] = NEVER
         reached[:] = False
         left = graph.degree[:nodes].copy()
-        found = int(
-            limited_kernel(
-                CODE, backward.first, backward.source, solution.value, limit, before, given, need, left, queues, reached
-            )
+        again = limited_kernel(
+            CODE, backward.first, backward.source, value, limit, before, given, need, left, queues, reached
         )
-        if found == last:
-            return need
-        last = found
         before = reached.copy()
+    return need

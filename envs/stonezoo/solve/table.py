@@ -116,7 +116,7 @@ class Table:
         need = np.empty(0, np.int16)
         if builder.counter != NO_ENTRY:
             report(graph, "limits")
-            need = solve_limited(graph, backward, solution, builder.limit)
+            need = solve_limited(graph, backward, solution.value, builder.limit)
             taken += 18 * len(need)
         nodes = slice(FIRST_NODE, int(graph.sizes[NUM_NODES]))
         result = solution.value[nodes] * solution.distance[nodes]
