@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stonezero.config import flatten_config, parse_config
-from stonezero.events import EventWriter, NullWriter, TensorBoardWriter, last_point
+from stonezero.events import EventWriter, NullWriter, TensorBoardWriter, scalars_at
 
 
 def read(folder: Path) -> Any:
@@ -93,16 +93,28 @@ def test_a_full_disk_is_said_once_by_whoever_writes_and_not_by_a_thread_of_tenso
     assert threading.excepthook is before
 
 
-def test_the_last_point_is_found_and_what_was_purged_is_not(tmp_path: Path) -> None:
-    assert last_point(tmp_path, "a") is None
+def test_the_scalars_of_a_last_step_are_found_and_what_was_purged_is_not(tmp_path: Path) -> None:
+    assert not scalars_at(tmp_path, 5)
     for purge_step, step in ((None, 5), (3, 4)):
         writer = TensorBoardWriter(tmp_path, purge_step)
         writer.scalar("a", 1.0, step)
         writer.scalar("b", 1.0, 2 if purge_step is None else 9)
         writer.close()
-        assert last_point(tmp_path, "a") == step
-        time.sleep(1.1)  # starts of a run are seconds apart: files are read in the order of their names
-    assert last_point(tmp_path, "c") is None
+        assert scalars_at(tmp_path, step) == {"a"}
+    assert not scalars_at(tmp_path, 5)
+
+
+def test_what_a_killed_trainer_wrote_of_a_step_is_made_whole(tmp_path: Path) -> None:
+    first = TensorBoardWriter(tmp_path)
+    first.scalars({"a": 1.0, "b": 1.0}, 2)
+    first.scalar("a", 1.0, 3)
+    first.close()
+    second = TensorBoardWriter(tmp_path, purge_step=4)
+    second.scalars({"a": 2.0, "b": 2.0}, 3)
+    second.scalars({"a": 2.0, "b": 2.0}, 4)
+    second.close()
+    assert points(tmp_path, "a") == [(2, 1.0), (3, 1.0), (4, 2.0)]
+    assert points(tmp_path, "b") == [(2, 1.0), (3, 2.0), (4, 2.0)]
 
 
 def test_the_null_writer_keeps_the_scalars() -> None:
@@ -122,3 +134,14 @@ def test_files_of_one_folder_are_of_different_seconds(tmp_path: Path) -> None:
         writer.close()
     names = [path.name.split(".")[3] for path in tmp_path.iterdir()]
     assert len(set(names)) == len(names) == 3
+
+
+def test_a_clock_that_was_put_back_hides_and_orders_as_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time
+    for start, hours in enumerate((2, 0, 0, 1, -1)):
+        monkeypatch.setattr(time, "time", lambda hours=hours: now() + 3_600 * hours)
+        writer = TensorBoardWriter(tmp_path, purge_step=start or None)
+        for step in (start, start + 1, start + 2):  # the last two are lost
+            writer.scalar("a", start, step)
+        writer.close()
+    assert points(tmp_path, "a") == [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 4), (6, 4)]

@@ -135,6 +135,22 @@ def test_what_a_killed_create_leaves_is_made_whole(tmp_path: Path, config: Confi
     assert (mine / "config.yaml").read_text() == "mine"
 
 
+def test_two_that_are_started_at_once_do_not_make_one_run_of_both(
+    tmp_path: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r"
+
+    def second(file: Path, data: str) -> None:
+        if file.name == "config.yaml":
+            with pytest.raises(RunError, match="another trainer is at work"):
+                RunFolder.create(path, config, "rive/standard@2")
+        write_atomic(file, data)
+
+    monkeypatch.setattr(run_module, "write_atomic", second)
+    run = RunFolder.create(path, config, "rive/standard@1")
+    assert RunFolder.open(path, "rive/standard@1").run_id == run.run_id
+
+
 @pytest.mark.parametrize("there", [False, True])
 def test_a_run_that_cannot_be_made_whole_leaves_nothing(
     tmp_path: Path, config: Config, monkeypatch: pytest.MonkeyPatch, there: bool

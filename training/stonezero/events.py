@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stonezero.config import Scalar
+
+_FILE = re.compile(r"events\.out\.tfevents\.(\d+)(\..+)")
 
 
 class EventWriter(Protocol):
@@ -72,13 +75,17 @@ class TensorBoardWriter:
     """Writes event files into a folder.
 
     A run that is resumed opens the folder again with `purge_step`, the first step that it will write: what a killed
-    trainer wrote from there on is hidden, so no step stands twice.
+    trainer wrote from there on is hidden, so no step stands twice. Of what it wrote at the step before, a part may be
+    there; those scalars are not written again.
     """
 
     def __init__(self, folder: str | Path, purge_step: int | None = None) -> None:
         from torch.utils.tensorboard import SummaryWriter  # takes a second to import
 
-        _await_new_second(Path(folder))
+        self._folder = Path(folder)
+        self._last_step = None if purge_step is None else purge_step - 1  # that may be there already
+        self._there: frozenset[str] | None = None  # the scalars that are; None before anybody asks
+        _await_new_second(self._folder)
         self._quiet = _QuietThread()
         try:
             self._writer: Any = SummaryWriter(str(folder), purge_step=purge_step)
@@ -87,6 +94,11 @@ class TensorBoardWriter:
             raise
 
     def scalar(self, name: str, value: float, step: int) -> None:
+        if step == self._last_step:
+            if self._there is None:
+                self._there = scalars_at(self._folder, step)
+            if name in self._there:
+                return
         self._writer.add_scalar(name, float(value), step)
 
     def scalars(self, values: Mapping[str, float], step: int, prefix: str = "") -> None:
@@ -123,14 +135,20 @@ class TensorBoardWriter:
 
 
 def _await_new_second(folder: Path) -> None:
-    """Wait until no file of events there is of this second.
+    """Wait until no file of events there is of this second, and name those of a later one anew.
 
     They are read in the order of their names, which begin with the second: of two of one second the later one might be
-    read first, and what it hides would be points of its own.
+    read first, and what it hides would be points of its own. So it would be with those of a clock that was put back:
+    they get the seconds just before this one, in their order.
     """
-    taken = {path.name.split(".")[3] for path in folder.glob("events.out.tfevents.*.*")}
-    while str(int(time.time())) in taken:
+    matches = filter(None, (_FILE.fullmatch(path.name) for path in folder.glob("*")))
+    files = sorted((int(match.group(1)), match.group(), match.group(2)) for match in matches)
+    late = [file for file in files if file[0] > time.time()]
+    taken = max((second for second, _, _ in files[: len(files) - len(late)]), default=0)
+    while int(time.time()) <= taken + len(late):
         time.sleep(0.02)
+    for second, (_, name, rest) in enumerate(late, int(time.time()) - len(late)):
+        (folder / name).rename(folder / f"events.out.tfevents.{second:010d}{rest}")
 
 
 class _QuietThread:
@@ -152,12 +170,11 @@ class _QuietThread:
             threading.excepthook = self._before
 
 
-def last_point(folder: Path, name: str) -> int | None:
-    """The step of the last point of a scalar in a folder of events, as TensorBoard shows it; None without any."""
+def scalars_at(folder: Path, step: int) -> frozenset[str]:
+    """The scalars whose last point in a folder of events, as TensorBoard shows it, is at `step`."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     kept = {"scalars": 1, "images": 1, "histograms": 1, "tensors": 1, "compressedHistograms": 1}
     events: Any = EventAccumulator(str(folder), size_guidance=kept)
     events.Reload()
-    points = events.Scalars(name) if name in events.Tags()["scalars"] else []
-    return int(points[-1].step) if points else None
+    return frozenset(name for name in events.Tags()["scalars"] if events.Scalars(name)[-1].step == step)

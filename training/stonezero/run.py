@@ -18,7 +18,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,6 +35,7 @@ REPLACED_PREFIX = ".old-"
 
 LEFT_SECONDS = 3_600.0  # a half-written file of this age is nobody's any more
 
+_LOCK = ".lock"
 _FOLDERS = ("events", "checkpoints", "games", "state")
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_WRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ENOENT, errno.ENOTDIR, errno.EISDIR}
@@ -181,27 +182,27 @@ class RunFolder:
         """
         path = Path(path)
         new = not os.path.lexists(path)
+        text = dump_config(config)
+        versions: dict[str, Any] = {
+            "kind": cls.kind,
+            "rules_id": rules_id,
+            "run_id": secrets.token_hex(4),
+            "starts": 0,
+            "config_sha256": _digest(text),
+            "config": flatten_config(config),  # to say what was changed, should somebody change it
+            "libraries": library_versions(),
+            **extra,
+        }
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if not _can_be_made(path):
-                raise RunError(
-                    f"{path}: the folder is not empty; `stonezero resume {path}` goes on with a run, or name another"
-                )
-            for name in _FOLDERS:
-                (path / name).mkdir(exist_ok=True)
-            text = dump_config(config)
-            versions: dict[str, Any] = {
-                "kind": cls.kind,
-                "rules_id": rules_id,
-                "run_id": secrets.token_hex(4),
-                "starts": 0,
-                "config_sha256": _digest(text),
-                "config": flatten_config(config),  # to say what was changed, should somebody change it
-                "libraries": library_versions(),
-                **extra,
-            }
-            write_atomic(path / "config.yaml", text)
-            write_atomic(path / "versions.json", _to_json(versions))  # last: a folder without it is no run yet
+            with _lock(path):  # two that are started at once must not make one run of both
+                if not _can_be_made(path):
+                    remedy = f"`stonezero resume {path}` goes on with a run, or name another"
+                    raise RunError(f"{path}: the folder is not empty; {remedy}")
+                for name in _FOLDERS:
+                    (path / name).mkdir(exist_ok=True)
+                write_atomic(path / "config.yaml", text)
+                write_atomic(path / "versions.json", _to_json(versions))  # last: a folder without it is no run yet
         except OSError as error:
             if new or _can_be_made(path):
                 _remove_made(path, new)
@@ -289,14 +290,11 @@ class RunFolder:
 
         The lock ends with the process, however it ends. Raises RunError when another trainer holds it.
         """
-        lock = FileLock(self.path / ".lock")
         try:
-            lock.acquire(timeout=0)
-        except Timeout as error:
-            raise RunError(f"{self.path}: another trainer is at work in this folder") from error
+            lock = _lock(self.path)
         except OSError as error:
             raise RunError(f"{self.path}: cannot be locked: {error}") from error
-        try:
+        with lock:
             with self.writing():
                 for folder in (self.path, self.events, self.checkpoints, self.games, self.state):
                     if not folder.is_dir():  # somebody has deleted old games, say
@@ -304,8 +302,6 @@ class RunFolder:
                     clean_folder(folder)
             self._count_start()
             yield self
-        finally:
-            lock.release()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -361,6 +357,14 @@ def run_kind(path: str | Path) -> str:
         return RunFolder.kind
 
 
+def _lock(path: Path) -> AbstractContextManager[object]:
+    """The lock of a run's folder, held already, to be released. RunError when another process holds it; OSError."""
+    try:
+        return FileLock(path / _LOCK).acquire(timeout=0)
+    except Timeout as error:
+        raise RunError(f"{path}: another trainer is at work in this folder") from error
+
+
 def _can_be_made(path: Path) -> bool:
     """Whether there is nothing in a folder but what a `create` that was killed has left: no versions.json yet."""
     try:
@@ -378,7 +382,7 @@ def _remove_made(path: Path, new: bool) -> None:
     """Remove what `create` makes, and the folder itself if it is `new`."""
     for name in _FOLDERS:
         shutil.rmtree(path / name, ignore_errors=True)
-    for name in ("config.yaml", "versions.json"):
+    for name in ("config.yaml", "versions.json", _LOCK):
         with suppress(OSError):
             (path / name).unlink(missing_ok=True)
     if new:

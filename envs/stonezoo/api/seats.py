@@ -130,13 +130,10 @@ class SeatedGames:
         """
         if self._streams is None:
             raise RuntimeError("snapshot() before the first game: call reset() first")
-        kept: dict[str, NDArray[Any]] = {
-            "states": self.states,
-            "streams": self._streams,
-            "seats": self.seats,
-            "over": self.over,
-        }
-        return {name: array.copy() for name, array in kept.items()}
+        return {name: array.copy() for name, array in self._kept(self._streams).items()}
+
+    def _kept(self, streams: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+        return {"states": self.states, "streams": streams, "seats": self.seats, "over": self.over}
 
     def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         """Goes on from what `snapshot` returned, for as many games of the same kind; shows them in new arrays.
@@ -144,13 +141,13 @@ class SeatedGames:
         Raises:
             ValueError: it is of other games; nothing has been changed.
         """
-        if self._streams is None:
-            self._streams = new_streams(0, self.num_games)
-        shapes = {name: (array.shape, array.dtype) for name, array in self.snapshot().items()}
+        streams = new_streams(0, self.num_games) if self._streams is None else self._streams
+        shapes = {name: (array.shape, array.dtype) for name, array in self._kept(streams).items()}
         given = {name: (array.shape, array.dtype) for name, array in snapshot.items()}
         if shapes != given:
             raise ValueError(f"these are no {self.num_games} games of {self.game!r}: expected {shapes}, got {given}")
-        self.states[:], self._streams[:] = snapshot["states"], snapshot["streams"]
+        self.states[:], streams[:] = snapshot["states"], snapshot["streams"]
+        self._streams = streams
         self.seats[:] = snapshot["seats"]
         self.over = snapshot["over"].copy()
         self.new_arrays()

@@ -146,10 +146,11 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
         actions = read_actions(actions, self.num_envs)
         if self._copy:
             games.new_arrays()
+        seats = games.seats.copy()  # of the games under way: those that end may be followed by games in the other seat
         games.act(actions, self.autoreset_mode)
         infos = self._infos()
         if self.autoreset_mode is AutoresetMode.SAME_STEP and games.terminated.any():
-            self._add_final(infos)
+            self._add_final(infos, seats)
         return games.observations, games.rewards, games.terminated, np.zeros(self.num_envs, np.bool_), infos
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
@@ -188,16 +189,17 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
             np.ones(self.num_envs, np.bool_),
         )
 
-    def _add_final(self, infos: dict[str, Any]) -> None:
+    def _add_final(self, infos: dict[str, Any], seats: NDArray[np.int64]) -> None:
         games = self._games
         ended = games.terminated.copy()
         observations = np.full(self.num_envs, None, object)
         observations[ended] = np.fromiter(games.final[ended], object)  # an object array, as Gymnasium's are
         masks = np.zeros_like(games.masks)
         masks[ended] = 1
-        final = {"action_mask": masks}
+        final: dict[str, Batch] = {"action_mask": masks}
         for key, who in (("illegal_action", BY_LEARNER), ("opponent_illegal_action", BY_OPPONENT)):
             final[key] = games.illegal[who].copy()  # only where a game ended
+        final["seat"] = np.where(ended, seats, 0)
         infos.update(_with_presence({"final_obs": observations, "final_info": _with_presence(final, ended)}, ended))
 
     def _read_mask(self, mask: Any) -> NDArray[np.bool_] | None:

@@ -34,7 +34,7 @@ def find(subject: Subject) -> Iterator[Fault]:
                 break
             action = _choose(state, position, style, rng)
             state.step(action)
-            position = position.play(action)
+            position = _after(position, action)
 
 
 def _difference(state: State, position: Any) -> str:
@@ -57,11 +57,18 @@ def _difference(state: State, position: Any) -> str:
     return ""
 
 
+def _after(position: Any, action: int) -> Any:
+    after = position.play(action)
+    if after is None or after is position:
+        raise TypeError(f"the referee's play(action) must return a new position, not {after!r}")
+    return after
+
+
 def _choose(state: State, position: Any, style: str, rng: Any) -> int:
     """A legal action, of a few that fit the style if there are any."""
     tried = rng.permutation(state.legal_actions)[:4].tolist()
     for action in tried:
-        after = position.play(action)
+        after = _after(position, action)
         if style == "keep the turn" and not after.over and after.to_play == position.to_play:
             return int(action)
         if style == "avoid the end" and not after.over:

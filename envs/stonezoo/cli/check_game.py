@@ -24,8 +24,8 @@ def configure(parser: Parser) -> None:
     )
     parser.epilog = (
         "A referee is a second implementation in plain Python: MODULE:NAME of a callable that takes the parameters\n"
-        "and returns the initial position, which has legal(), play(action), over, winner and to_play (and board()\n"
-        "and phase, if it likes).\n\n"
+        "and returns the initial position, which has legal(), play(action) (a new position), over, winner and to_play\n"
+        "(and board() and phase, if it likes).\n\n"
         "Exit code 0 when every check passes, 1 when one fails, 2 when the game cannot be found.\n\n"
         "  stonezoo check-game my_games.pairs:PairsRules --parameter size=4 --referee my_games.slow:Pairs"
     )

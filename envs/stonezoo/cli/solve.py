@@ -182,7 +182,9 @@ def _by_table(
             return None
         if arguments.save or arguments.output:
             table.save(path)
-        shutil.rmtree(folder, ignore_errors=True)  # only now: it may have taken an hour
+        # Only now: it may have taken an hour.
+        shutil.rmtree(folder, ignore_errors=True)
+        path.with_name(path.name + PARTIAL).unlink(missing_ok=True)
     rows = state.row[np.newaxis]
     answer = describe(state, int(table.values(rows)[0]), table.action_values(rows)[0], table.action_distances(rows)[0])
     answer["distance"] = int(table.distances(rows)[0])
@@ -215,6 +217,7 @@ def _answer_limits(game: Game, path: Path, memory: int, kept: bool, arguments: a
         if table is None:
             return INTERRUPTED
         table.save(path)
+        path.with_name(path.name + PARTIAL).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
     return 0
 
@@ -257,7 +260,6 @@ def _make_in_one(game: Game, path: Path, memory: int, report: Callable[[str, int
         builder.save(partial)
         print(f"\ninterrupted; the same command goes on from {partial}", file=sys.stderr)
         return None
-    partial.unlink(missing_ok=True)
     return table
 
 

@@ -909,7 +909,7 @@ class ResolveRules(_Fields):
         winners = [joined(self, state, player) for player in (BLACK, WHITE)]
         if all(winners):
             fields.fail("both players' sides are joined, which cannot be (S8)")
-        drawn = state[FULL] == n * n and phase is None
+        drawn = state[FULL] == n * n and phase in (None, "choose")
         if any(winners) or drawn:
             fields.refuse(("phase", "stone", "swapped", "then"), "the game is over on this board")
             lasts = ["place", "swap", "place_after"] if self.rules == ORIGINAL else ["place", "swap"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ FORMAT = "stonezoo-table@1"
 HEADER_BYTES = 4096
 SUFFIX = ".table"
 CHUNK = 1 << 24
+LEFT_SECONDS = 3_600.0  # a half-written file of this age is nobody's any more
 
 
 class TableError(ValueError):
@@ -47,8 +51,12 @@ def about_game(game: Game) -> dict[str, Any]:
 
 
 def write_whole(path: Path, parts: list[bytes | memoryview]) -> None:
-    """Writes a file whole or not at all."""
+    """Writes a file whole or not at all, and removes what killed processes left of it half-written."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > LEFT_SECONDS:
+                left.unlink()
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:

@@ -21,6 +21,7 @@ from stonezero.arena.storage import TournamentError
 from stonezero.arena.tournament import TournamentPlan, TournamentResult, pin_players, run_tournament
 from stonezero.checkpoint import checkpoint_name
 from stonezero.cli import main
+from stonezero.run import TEMPORARY_PREFIX
 from stonezoo.players import RandomPlayer
 from stonezoo.record import read_records
 from tests.stonezero.players.test_checkpoint import save
@@ -115,6 +116,13 @@ def test_a_tournament_that_was_stopped_goes_on_and_comes_out_the_same(tmp_path: 
     assert files(folder) == after
 
 
+def test_a_tournament_that_was_killed_before_its_plan_was_written_begins(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    (tmp_path / f"{TEMPORARY_PREFIX}tournament.json-0123456789abcdef").write_text('{"format": ')
+    run_tournament(replace(PLAN, games=2), tmp_path)
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["lock", "pairs", "tournament.json"]
+
+
 def test_another_plan_another_use_and_foreign_folders_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "t"
     run_tournament(PLAN, folder)
@@ -150,6 +158,16 @@ def test_a_pair_that_is_there_twice_or_torn_is_never_counted(tmp_path: Path) -> 
         run_tournament(PLAN, folder)
     copy.write_text(file.read_text()[:100])
     with pytest.raises(TournamentError, match=r"900000\.json cannot be read"):
+        run_tournament(PLAN, folder)
+    copy.unlink()
+    text = file.read_text()
+    file.write_text(text.replace('"winner": 0', '"winner": 1', 1))
+    with pytest.raises(TournamentError, match=rf"{file.name} cannot be read \(its digest differs\)"):
+        run_tournament(PLAN, folder)
+    file.write_text(text)
+    plan = folder / "tournament.json"
+    plan.write_text(plan.read_text().replace('"openings"', '"opeoings"'))
+    with pytest.raises(TournamentError, match=r"tournament\.json cannot be read: its digest differs"):
         run_tournament(PLAN, folder)
 
 

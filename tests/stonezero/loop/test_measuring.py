@@ -1,6 +1,7 @@
 """Evaluations while a run is trained and at its end: each once, whatever stops the run, and no step twice."""
 
 import io
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from rich.console import Console
 
 from stonezero.arena import Evaluation
 from stonezero.config import load_config
+from stonezero.events import TensorBoardWriter
 from stonezero.loop import Trainer, show, train
-from stonezero.loop.trainer import FINAL
+from stonezero.loop.trainer import EVALUATION, FINAL
 from stonezero.run import RunFolder
 from stonezero.storage import newest_state
 from stonezoo import load_game
@@ -93,6 +95,36 @@ def test_no_evaluation_is_lost_or_made_twice_wherever_a_run_stops(
     (run.path / "evaluation.json").unlink()
     train(RunFolder.open(run.path), silent())
     assert steps_of(run) == expected
+
+
+@pytest.mark.parametrize("points", range(1, 9, 2))
+def test_a_kill_among_the_points_of_an_evaluation_leaves_none_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, points: int
+) -> None:
+    """The run's last evaluation has nine points: three scores, each with its interval."""
+    run = new_run(tmp_path / "run", "loop.iterations=3")
+    stopped(monkeypatch, run, Trainer, "_measure", 1, after=False)
+    scalar, written = TensorBoardWriter.scalar, Counter[str]()
+
+    def stop(self: TensorBoardWriter, name: str, value: float, step: int) -> None:
+        kind = FINAL if name.startswith(FINAL) else EVALUATION if name.startswith(EVALUATION) else ""
+        if written[kind] == (points if kind == FINAL else 1) and kind:
+            written[kind] += 1
+            raise KeyboardInterrupt
+        scalar(self, name, value, step)
+        written[kind] += 1
+
+    monkeypatch.setattr(TensorBoardWriter, "scalar", stop)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            train(RunFolder.open(run.path), silent())
+    train(RunFolder.open(run.path), silent())
+    steps = {tag: found for tag, found in steps_of(run).items() if tag.startswith(EVALUATION)}
+    assert all(found == sorted(set(found)) for found in steps.values())
+    ends = [tag for tag in steps if tag.startswith(FINAL)]
+    assert len(ends) == 9
+    assert len({tuple(steps[tag]) for tag in ends}) == 1
+    assert [len(found) for tag, found in steps.items() if tag not in ends] == [2, 2, 2]
 
 
 def test_iterations_before_learning_begins_are_one_point(tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ def test_lanes_play_as_single_environments_with_their_seeds(
             assert np.array_equal(infos["_final_info"], infos_too["_final_info"])
             for one, other in zip(infos["final_obs"], infos_too["final_obs"], strict=True):
                 assert np.array_equal(one, other)
-            for key in INFO_KEYS:
+            assert infos["final_info"].keys() == infos_too["final_info"].keys()
+            for key in (*INFO_KEYS, "seat"):
                 assert np.array_equal(infos["final_info"][key], infos_too["final_info"][key])
                 assert np.array_equal(infos["final_info"][f"_{key}"], infos_too["final_info"][f"_{key}"])
 
@@ -375,6 +376,14 @@ def test_another_process_goes_on_from_a_snapshot_of_plain_arrays(mode: Autoreset
         *found, _ = second.step(actions)
         for old, new in zip(expected, found, strict=True):
             assert np.array_equal(old, new)
+
+
+def test_a_snapshot_that_is_refused_changes_nothing() -> None:
+    env = make_vec("rive", {"board_size": 2}, 2).unwrapped
+    with pytest.raises(ValueError, match="these are no 2 games"):
+        env.restore({})
+    with pytest.raises(RuntimeError, match="before the first game"):  # its chance has not been fixed either
+        env.snapshot()
 
 
 def test_another_opponent_can_take_over_in_all_lanes() -> None:

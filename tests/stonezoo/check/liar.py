@@ -1,4 +1,4 @@
-"""A referee of Rive on side 2 that forgets who wins."""
+"""Referees of Rive on side 2: one forgets who wins, one plays in place."""
 
 from __future__ import annotations
 
@@ -24,3 +24,11 @@ class Position:
 
 def Liar(board_size: int) -> Position:
     return Position(stonezoo.load_game("rive", board_size=board_size).initial_state())
+
+
+class InPlace(Position):
+    def __init__(self, board_size: int) -> None:
+        super().__init__(stonezoo.load_game("rive", board_size=board_size).initial_state())
+
+    def play(self, action: int) -> None:  # type: ignore[override]
+        self.state.step(action)

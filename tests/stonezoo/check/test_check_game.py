@@ -134,6 +134,13 @@ def test_the_command_prints_what_fails_and_how_to_see_it(
     assert "no game named 'nothing'" in capsys.readouterr().err
 
 
+def test_a_referee_that_plays_in_place_is_told_what_play_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    subject = load_subject("rive", {"board_size": 2}, plies=50, referee="liar:InPlace")
+    (fault,) = check_game(subject, only=["referee"]).results[0].faults
+    assert "the referee's play(action) must return a new position, not None" in fault.message
+
+
 def test_every_check_is_named_once_and_listed_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert len({check.name for check in CHECKS}) == len(CHECKS)
     assert main(["check-game", "--help"]) == 0

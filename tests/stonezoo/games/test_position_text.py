@@ -96,6 +96,8 @@ REFUSED = [
     (STANDARD, ("XO./OX./... b ", "full=1"), "full board"),
     (STANDARD, (f"{FULL} ", "full=10"), "from 0 to 9"),
     (STANDARD, (f"{FULL} ", "full=-1"), "from 0 to 9"),
+    (STANDARD, (f"{FULL} full=9 ", "phase=choose"), "over"),
+    (ORIGINAL, (f"{FULL} full=9 ", "phase=choose"), "over"),
     (STANDARD, ("X../X../X.. w ", "phase=place"), "over"),
     (STANDARD, ("X../X../X.. w ", "phase=swap stone=a1"), "over"),
     (STANDARD, ("X../X../X.. w ", "last=choose"), "place, swap"),

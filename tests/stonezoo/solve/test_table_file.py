@@ -1,6 +1,8 @@
 """Saved tables: whole or not at all, for one game under one set of rules, and found again by name."""
 
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from stonezoo.solve import Table, TableError, checked_table, known_table
 from stonezoo.solve import graph as graph_module
 from stonezoo.solve import table as table_module
 from stonezoo.solve.graph import Builder
-from stonezoo.solve.table_file import FOLDER_VARIABLE, HEADER_BYTES, read_header
+from stonezoo.solve.table_file import FOLDER_VARIABLE, HEADER_BYTES, LEFT_SECONDS, read_header, write_whole
 from stonezoo.solve.walk import FIRST_NODE, NUM_NODES
 from tests.stonezoo.solve.truth import CASES, truth_of
 
@@ -31,6 +33,16 @@ def test_a_loaded_table_answers_as_the_one_that_was_saved(table: Table, tmp_path
     assert np.array_equal(loaded.action_values(truth.rows), truth.action_values)
     assert np.array_equal(loaded.distances(truth.rows), table.distances(truth.rows))
     assert len(loaded) == len(table)
+
+
+def test_what_a_killed_process_left_of_a_file_is_removed_when_it_is_old(tmp_path: Path) -> None:
+    old, fresh, other = (tmp_path / name for name in ("a.table.7.tmp", "a.table.8.tmp", "b.table.7.tmp"))
+    for path in (old, fresh, other):
+        path.write_bytes(b"half")
+    for path in (old, other):
+        os.utime(path, (0, time.time() - LEFT_SECONDS - 10))
+    write_whole(tmp_path / "a.table", [b"whole"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.table", "a.table.8.tmp", "b.table.7.tmp"]
 
 
 def test_a_table_is_found_by_its_game_in_the_folder_of_the_environment(

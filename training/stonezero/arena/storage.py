@@ -5,12 +5,13 @@
     pairs/0-1/000017.json  pairs of players 0 and 1 that ended together, named after the first of them
     lock                   held while a process plays in the folder
 
-Each file is written whole or not at all, and none is written twice: after a kill at any moment the folder holds exactly
-the pairs that were finished.
+Each file is written whole or not at all, with a digest of what is in it, and none is written twice: after a kill at any
+moment the folder holds exactly the pairs that were finished.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,12 +25,13 @@ from filelock import FileLock, Timeout
 from stonezero.arena.balance import Balance
 from stonezero.arena.openings import Openings, OpeningsPlan
 from stonezero.arena.result import GameResult
-from stonezero.run import clean_folder, write_atomic
+from stonezero.run import TEMPORARY_PREFIX, clean_folder, write_atomic
 from stonezoo import Game
 from stonezoo.record import Record
 
 FORMAT = "stonezero/tournament-folder@1"
 PLAN, PAIRS, LOCK = "tournament.json", "pairs", "lock"
+DIGEST = "sha256"  # of all else in a file
 
 
 class TournamentError(ValueError):
@@ -89,7 +91,7 @@ class TournamentFolder:
         path = Path(path)
         if path.exists() and not path.is_dir():
             raise TournamentError(f"{path} is a file, and a tournament has a folder: name another")
-        if path.exists() and not (path / PLAN).exists() and any(item.name != LOCK for item in path.iterdir()):
+        if path.exists() and not (path / PLAN).exists() and any(_is_foreign(item.name) for item in path.iterdir()):
             raise TournamentError(f"{path} is not empty and holds no tournament: name a new folder")
         if (path / PLAN).exists():
             _check_plan(path, plan, game)  # before anything is touched
@@ -98,7 +100,7 @@ class TournamentFolder:
             with FileLock(path / LOCK, timeout=0):
                 clean_folder(path)
                 if not (path / PLAN).exists():
-                    write_atomic(path / PLAN, json.dumps(_describe(plan, game, choose(), pin()), indent=1))
+                    write_atomic(path / PLAN, _seal(_describe(plan, game, choose(), pin()), indent=1))
                 stored = _check_plan(path, plan, game)
                 yield cls(path, _read_openings(stored["openings"], game), stored.get("played", {}))
         except Timeout:
@@ -126,7 +128,7 @@ class TournamentFolder:
         shares, seen = [], set[int]()
         for file in sorted(folder.glob("*.json")):
             try:
-                share = Share.from_dict(json.loads(file.read_text(encoding="utf-8")))
+                share = Share.from_dict(_unseal(file.read_text(encoding="utf-8")))
             except (ValueError, KeyError, TypeError) as error:
                 raise TournamentError(
                     f"{file} cannot be read ({error}): delete it, and its games are played again"
@@ -143,10 +145,35 @@ class TournamentFolder:
         folder = self._folder(meeting)
         folder.mkdir(parents=True, exist_ok=True)
         first = min(result.pair for result in share.results)
-        write_atomic(folder / f"{first:06d}.json", json.dumps(share.to_dict()))
+        write_atomic(folder / f"{first:06d}.json", _seal(share.to_dict()))
 
     def _folder(self, meeting: tuple[int, int]) -> Path:
         return self.path / PAIRS / f"{meeting[0]}-{meeting[1]}"
+
+
+def _seal(values: Mapping[str, Any], indent: int | None = None) -> str:
+    """Values as JSON, with their digest."""
+    return json.dumps({**values, DIGEST: _digest(values)}, indent=indent)
+
+
+def _unseal(text: str) -> dict[str, Any]:
+    """What `_seal` was given; ValueError or TypeError when the text is something else. Files of the first days have no
+    digest.
+    """
+    values = dict(json.loads(text))
+    digest = values.pop(DIGEST, None)
+    if digest is not None and digest != _digest(values):
+        raise ValueError("its digest differs")
+    return values
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a file is of something else than a tournament that was killed before its plan was written."""
+    return name != LOCK and not name.startswith(TEMPORARY_PREFIX)
 
 
 def _describe(plan: Mapping[str, Any], game: Game, openings: Openings, played: Mapping[str, str]) -> dict[str, Any]:
@@ -166,7 +193,7 @@ def _describe(plan: Mapping[str, Any], game: Game, openings: Openings, played: M
 def _check_plan(path: Path, plan: Mapping[str, Any], game: Game) -> dict[str, Any]:
     """What `tournament.json` says; TournamentError when it is of another tournament."""
     try:
-        stored: dict[str, Any] = json.loads((path / PLAN).read_text(encoding="utf-8"))
+        stored = _unseal((path / PLAN).read_text(encoding="utf-8"))
         found = (stored["format"], stored["rules_id"], stored["plan"])
     except (ValueError, KeyError, TypeError) as error:
         raise TournamentError(f"{path / PLAN} cannot be read: {error}") from error

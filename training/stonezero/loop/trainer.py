@@ -15,12 +15,12 @@ from stonezero.checkpoint import checkpoint_name, initial_weights, save_checkpoi
 from stonezero.config import flatten_config
 from stonezero.device import describe_device, prepare_device
 from stonezero.evaluator import Choice, Evaluator, game_probe
-from stonezero.events import TensorBoardWriter, last_point
+from stonezero.events import TensorBoardWriter, scalars_at
 from stonezero.learner import Learner
 from stonezero.loop.groups import Groups, group_count
 from stonezero.loop.limits import RunClock
 from stonezero.loop.report import Reporter, clock, iteration_line
-from stonezero.loop.watch import TRUTH, Watch, score_tag, score_tags
+from stonezero.loop.watch import Watch, bound_tags, score_tag, score_tags
 from stonezero.networks import NetworkSpec, build_network, count_parameters
 from stonezero.players import locate_checkpoint
 from stonezero.replay import ReplayBuffer, restore_rng, rng_state
@@ -142,8 +142,7 @@ class Trainer:
     def show_evaluation(self, evaluation: Evaluation) -> None:
         """Write the evaluation at the end into the events, unless an earlier start did."""
         scores = {FINAL + name: score for name, score in score_tags(evaluation).items()}
-        name = next(iter(scores), None)
-        if not self._trained and (name is None or last_point(self.run.events, name) == self.learner.steps):
+        if not self._trained and (not scores or self._is_shown([*scores][-1])):
             return
         if self.measured != self.learner.steps:
             self._measure_truth()
@@ -216,7 +215,8 @@ class Trainer:
         due = every and self.iteration and self.iteration % every == 0 and self.fraction < 1
         if not due or self.measured == self.learner.steps:
             return
-        if self._trained or not self._is_shown():
+        opponents = self.config.evaluation.opponents
+        if self._trained or not opponents or not self._is_shown(EVALUATION + score_tag("search", opponents[-1])):
             with self.watch.clock.part("evaluation"):
                 self._measure()
         self.measured = self.learner.steps
@@ -224,11 +224,12 @@ class Trainer:
         with self.watch.clock.part("saving"):
             self._save_state(again=True)
 
-    def _is_shown(self) -> bool:
-        """Whether the events have the measurement of this step: a kill may have come before the state said so."""
-        tags = [EVALUATION + score_tag("search", opponent) for opponent in self.config.evaluation.opponents]
-        tags += [TRUTH + "search_optimal"] if self.known is not None else []  # as they are written
-        return bool(tags) and last_point(self.run.events, tags[-1]) == self.learner.steps
+    def _is_shown(self, last: str) -> bool:
+        """Whether the events have all of a measurement of this step, whose `last` score is written last of all.
+
+        A kill may have come before the state said so. One that came within leaves a part, and the writer adds the rest.
+        """
+        return bound_tags(last)[-1] in scalars_at(self.run.events, self.learner.steps)
 
     def _measure(self) -> None:
         """A small evaluation for the curves; with search only."""
@@ -241,10 +242,10 @@ class Trainer:
             policy=False,
             progress=self.reporter.matches,
         )
-        self.watch.scores(evaluation, self.learner.steps, EVALUATION)
         scores = ", ".join(f"{row.match.score:.2f} against {row.match.opponent}" for row in evaluation.rows)
         self.reporter.line(f"  scores {scores} ({self.config.evaluation.games_while_training} games each)")
         self._measure_truth()
+        self.watch.scores(evaluation, self.learner.steps, EVALUATION)  # last of all, as `_is_shown` has it
 
     def _known_positions(self) -> Positions | None:
         """Positions with known values, if there are any; a solved table that cannot be used stops no run."""

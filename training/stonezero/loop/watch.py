@@ -33,6 +33,11 @@ def score_tag(kind: str, opponent: str) -> str:
     return f"{kind}_{opponent.replace(':', '_')}"
 
 
+def bound_tags(name: str) -> tuple[str, str]:
+    """The tags of the ends of a score's interval; they are written after the score itself."""
+    return f"{name}_low", f"{name}_high"
+
+
 class Watch:
     """Writes the events of a run, and says on the terminal what needs a person's eye."""
 
@@ -120,7 +125,7 @@ class Watch:
     def scores(self, evaluation: Evaluation, step: int, prefix: str) -> None:
         """Write scores with their 95% intervals."""
         for row, (name, score) in zip(evaluation.rows, score_tags(evaluation).items(), strict=True):
-            bounds = {f"{name}_low": row.match.low, f"{name}_high": row.match.high}
+            bounds = dict(zip(bound_tags(name), (row.match.low, row.match.high), strict=True))
             self._events.scalars({name: score, **bounds}, step, prefix)
 
     def truth(self, found: Mapping[str, float], step: int) -> None:
