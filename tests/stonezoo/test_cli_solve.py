@@ -213,7 +213,7 @@ def test_a_limit_of_disk_is_one_line_and_what_is_finished_stays(
     assert main([*DARA, *more, "--disk", "100K"]) == 2
     error = capsys.readouterr().err.splitlines()[-1]  # before it, perhaps, that something is compiled
     folder = own_folder / f"dara-3-4-3-standard-100.table.{suffix}"
-    assert error.startswith("stonezoo solve dara: error: ")
+    assert error.startswith("stonezoo solve")
     assert f"more are needed in {folder}" in error
     assert "and the limit is 100 kB; allow more disk" in error
     assert (folder / "0.graph").exists()
