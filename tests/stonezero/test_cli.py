@@ -24,6 +24,8 @@ def error_of(capsys: pytest.CaptureFixture[str]) -> str:
     ("arguments", "said"),
     [
         (["train", "rive/smoke", "--set.learner.lrr", "1"], "learner.lrr: unknown key"),
+        (["train", "rive/sb3"], "unknown key; configs of `stonezero train-sb3` have it"),
+        (["train-sb3", "rive/smoke"], "unknown key; configs of `stonezero train` have it"),
         (
             ["train", "rive/smoke", "--set.search.num_simulations", "many"],
             "search.num_simulations: expected an integer",

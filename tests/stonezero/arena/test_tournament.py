@@ -1,5 +1,6 @@
 """Tournaments: who meets whom, ratings, and going on after a kill."""
 
+import errno
 import json
 import os
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 import stonezoo
-from stonezero.arena import RepeatedGamesError, evaluate
+from stonezero.arena import RepeatedGamesError, evaluate, storage
 from stonezero.arena import tournament as tournament_module
 from stonezero.arena.isolation import open_contestant
 from stonezero.arena.match_report import cross_sheet, rating_sheet, tournament_notes
@@ -21,7 +22,7 @@ from stonezero.arena.storage import TournamentError
 from stonezero.arena.tournament import TournamentPlan, TournamentResult, pin_players, run_tournament
 from stonezero.checkpoint import checkpoint_name
 from stonezero.cli import main
-from stonezero.run import TEMPORARY_PREFIX
+from stonezero.run import TEMPORARY_PREFIX, write_atomic
 from stonezoo.players import RandomPlayer
 from stonezoo.record import read_records
 from tests.stonezero.players.test_checkpoint import save
@@ -114,6 +115,29 @@ def test_a_tournament_that_was_stopped_goes_on_and_comes_out_the_same(tmp_path: 
     assert kept.items() <= after.items()  # what was finished has not been written again
     assert run_tournament(PLAN, folder) == result  # nothing left to play
     assert files(folder) == after
+
+
+def test_a_full_disk_names_the_folder_and_keeps_what_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = 0
+
+    def write(path: Path, data: str) -> None:
+        nonlocal written
+        if (written := written + 1) > 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_atomic(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write_atomic", write)
+        with pytest.raises(
+            TournamentError, match=r"pairs.* cannot be written: No space left .* the same command goes on"
+        ):
+            run_tournament(PLAN, tmp_path)
+    kept = files(tmp_path)
+    assert len(kept) == 2  # and the plan
+    assert run_tournament(PLAN, tmp_path).matches == run_tournament(PLAN, tmp_path.with_name("whole")).matches
+    assert kept.items() <= files(tmp_path).items()
 
 
 def test_a_tournament_that_was_killed_before_its_plan_was_written_begins(tmp_path: Path) -> None:

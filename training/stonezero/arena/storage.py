@@ -141,11 +141,17 @@ class TournamentFolder:
         return shares
 
     def write(self, meeting: tuple[int, int], share: Share) -> None:
-        """Keeps finished pairs."""
+        """Keeps finished pairs. TournamentError when they cannot be written: those before are kept."""
         folder = self._folder(meeting)
-        folder.mkdir(parents=True, exist_ok=True)
         first = min(result.pair for result in share.results)
-        write_atomic(folder / f"{first:06d}.json", _seal(share.to_dict()))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomic(folder / f"{first:06d}.json", _seal(share.to_dict()))
+        except OSError as error:
+            raise TournamentError(
+                f"{folder} cannot be written: {error.strerror or error}; what was finished before is kept, and once it "
+                "can be the same command goes on"
+            ) from error
 
     def _folder(self, meeting: tuple[int, int]) -> Path:
         return self.path / PAIRS / f"{meeting[0]}-{meeting[1]}"

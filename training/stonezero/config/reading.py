@@ -26,6 +26,11 @@ Limits = Mapping[str, tuple[float, float]]  # by a number's path: the lowest and
 C = TypeVar("C")  # a frozen dataclass of fields and further dataclasses
 
 OVERRIDE_PREFIX = "--set."
+# Sections that configs of one command alone have.
+COMMANDS = {
+    **dict.fromkeys(("search", "selfplay", "replay"), "train"),
+    **dict.fromkeys(("ppo", "opponents"), "train-sb3"),
+}
 
 
 class ConfigError(ValueError):
@@ -199,6 +204,8 @@ def _check_keys(cls: type, tree: dict[str, Any], source: str, prefix: str) -> No
         if key not in fields:
             near = difflib.get_close_matches(key, fields, n=1)
             hint = f"did you mean {near[0]}?" if near else f"accepted: {', '.join(fields)}"
+            if not prefix and key in COMMANDS:
+                hint = f"configs of `stonezero {COMMANDS[key]}` have it"
             raise ConfigError(f"{source}: {prefix}{key}: unknown key; {hint}")
     for key, item in fields.items():
         if dataclasses.is_dataclass(hints[key]):
