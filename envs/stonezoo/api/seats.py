@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from stonezoo.core.rng import new_streams
 from stonezoo.games import rules_class
-from stonezoo.kernels.vector import ACT, ALTERNATE_SEAT, ANSWER, BEGIN, RANDOM_SEAT, REST, seat_lanes
+from stonezoo.kernels.vector import (
+    ACT,
+    ALTERNATE_SEAT,
+    ANSWER,
+    BEGIN,
+    BY_OPPONENT,
+    IN_OPENING,
+    RANDOM_SEAT,
+    REST,
+    seat_lanes,
+)
 from stonezoo.players import Player, PlayerError, RandomPlayer, make_player
 from stonezoo.state import Game, load_game
 
@@ -36,8 +46,8 @@ class SeatedGames:
         observations, masks: float32 [B, H, W, C] as the learner sees each game, and int8 [B, A]: its legal actions, all
             ones when the game is over.
         rewards, terminated: float32 [B] and bool [B], for the learner, of the last call of `act`.
-        illegal: bool [3, B], whether in the last call the learner's action was illegal, or one of the opponent's, or
-            one of the opponent's at the opening of a new game.
+        illegal: bool [3, B], whether in the last call the learner's action was illegal, or the end that it told was
+            one of the opponent's, or one of the opponent's at the opening of a new game was.
         final: float32 [B, H, W, C], the last observation of lanes that ended and began again in the last call of `act`.
     """
 
@@ -55,6 +65,7 @@ class SeatedGames:
         self._streams: NDArray[np.int64] | None = None
         self.seats: NDArray[np.int64] = 1 - np.arange(B) % 2  # turned round by the first game when they alternate
         self._opening = np.ones(B, np.bool_)
+        self._forfeited = np.zeros(B, np.bool_)  # lost by the opponent's illegal opening, which is still to be told
         self.over: NDArray[np.bool_] = np.zeros(B, np.bool_)
         self._todo = np.zeros(B, np.int8)
         self._actions = np.zeros(B, np.int64)
@@ -133,7 +144,8 @@ class SeatedGames:
         return {name: array.copy() for name, array in self._kept(self._streams).items()}
 
     def _kept(self, streams: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        return {"states": self.states, "streams": streams, "seats": self.seats, "over": self.over}
+        kept = {"states": self.states, "streams": streams, "seats": self.seats, "over": self.over}
+        return {**kept, "forfeited": self._forfeited}
 
     def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         """Goes on from what `snapshot` returned, for as many games of the same kind; shows them in new arrays.
@@ -143,13 +155,14 @@ class SeatedGames:
         """
         streams = new_streams(0, self.num_games) if self._streams is None else self._streams
         shapes = {name: (array.shape, array.dtype) for name, array in self._kept(streams).items()}
+        snapshot = {"forfeited": np.zeros(self.num_games, np.bool_), **snapshot}  # those of the first days lack it
         given = {name: (array.shape, array.dtype) for name, array in snapshot.items()}
         if shapes != given:
             raise ValueError(f"these are no {self.num_games} games of {self.game!r}: expected {shapes}, got {given}")
         self.states[:], streams[:] = snapshot["states"], snapshot["streams"]
         self._streams = streams
         self.seats[:] = snapshot["seats"]
-        self.over = snapshot["over"].copy()
+        self.over, self._forfeited = snapshot["over"].copy(), snapshot["forfeited"].copy()
         self.new_arrays()
         self._todo[:] = REST
         self._play(False, None)
@@ -162,6 +175,8 @@ class SeatedGames:
         np.equal(todo, REST, out=self.terminated)
         self.terminated &= self.over
         self.illegal[:] = False
+        told = self._forfeited & (todo == ACT)
+        self._forfeited &= todo == REST
         if same_step and len(self.final) != self.num_games:
             self.final = np.empty_like(self.observations)
         inside = int(type(player) is RandomPlayer and watch is None)
@@ -190,6 +205,8 @@ class SeatedGames:
             if watch is not None and todo[0] in (ACT, ANSWER):
                 watch(int(self._actions[0]))
             if count == 0:
+                self._forfeited |= self.illegal[IN_OPENING]
+                self.illegal[BY_OPPONENT] |= told
                 return
             lanes = self._waiting[:count]
             asked, drawn = self.states[lanes], streams[lanes]

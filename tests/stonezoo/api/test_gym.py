@@ -211,6 +211,7 @@ def test_a_game_that_the_opponents_opening_ends_is_told_at_the_learners_first_st
     _, reward, terminated, _, info = env.step(0)
     assert (reward, terminated) == (1.0, True)
     assert info["illegal_action"] is False
+    assert info["opponent_illegal_action"] is True
     assert env.reset()[1]["action_mask"].all()
 
 

@@ -396,6 +396,29 @@ def test_another_opponent_can_take_over_in_all_lanes() -> None:
     assert terminated.all()
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_an_illegal_opening_is_told_with_the_game_that_it_ended(mode: AutoresetMode) -> None:
+    env = make_vec("resolve", {"board_size": 3}, 2, seat=1, opponent=never, autoreset_mode=mode)
+    assert env.reset(seed=1)[1]["opponent_illegal_action"].all()
+    snapshot = env.unwrapped.snapshot()
+    for _ in range(2):  # once more after going back
+        _, rewards, terminated, _, infos = env.step([0, 0])
+        assert rewards.tolist() == [1.0, 1.0]
+        assert terminated.all()
+        assert infos["opponent_illegal_action"].all()
+        if mode is AutoresetMode.SAME_STEP:
+            assert infos["final_info"]["opponent_illegal_action"].all()
+        env.unwrapped.restore(snapshot)
+    env.set_opponent("random")
+    env.step([0, 0])
+    for _ in range(3):
+        *_, infos = env.step([-1, -1])
+        assert not infos["opponent_illegal_action"].any()
+    del snapshot["forfeited"]  # as it was once
+    env.unwrapped.restore(snapshot)
+    assert not env.step([0, 0])[4]["opponent_illegal_action"].any()
+
+
 def test_a_player_with_an_answer_of_the_wrong_shape_is_an_error_that_names_it() -> None:
     class Wrong:
         name = "wrong"
