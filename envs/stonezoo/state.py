@@ -181,8 +181,24 @@ class Game:
         return self.from_row(rules.from_position(board, to_play, fields))
 
     def action_cells(self, action: int) -> tuple[int, ...]:
-        """The cells that an action touches, its target last."""
-        return self.rules.action_cells(action)
+        """The cells that an action touches, its target last.
+
+        Raises:
+            ValueError: there is no such action.
+        """
+        return self.rules.action_cells(self.check_action(action))
+
+    def check_action(self, action: Any) -> int:
+        """Returns the number of an action, legal or not, as an int.
+
+        Raises:
+            TypeError: `action` is no integer.
+            ValueError: there is no such action.
+        """
+        number: int = as_action(action)
+        if not 0 <= number < self.num_actions:
+            raise ValueError(_no_action(number, self.num_actions))
+        return number
 
 
 def _parameters(rules: Rules) -> dict[str, int | str]:
@@ -348,7 +364,7 @@ class State:
             TypeError: `action` is no integer.
         """
         if type(action) not in INTEGERS:
-            action = self._as_action(action)
+            action = as_action(action)
         try:
             status = self._advance(self._tape, action, self._integers)
             if status == NO_ROOM:
@@ -390,23 +406,12 @@ class State:
         self._tape = _tape_of(self.game, self._plies(), 2 * len(self._plies()))
         self._status = self.game._describe(self._tape, False, self._integers)
 
-    @staticmethod
-    def _as_action(action: Any) -> int:
-        if isinstance(action, (bool, np.bool_)):
-            raise TypeError(f"an action is an integer, not {action!r}")
-        if isinstance(action, np.ndarray) and action.ndim == 0:
-            action = action[()]
-        try:
-            return operator.index(action)
-        except TypeError:
-            raise TypeError(f"an action is an integer, not {action!r}") from None
-
     def _why_illegal(self, action: int) -> str:
         game = self.game
         if self.terminated:
             return f"action {action}: the game is over"
         if not 0 <= action < game.num_actions:
-            return f"action {action} is not one of the {game.num_actions} actions 0 to {game.num_actions - 1}"
+            return _no_action(action, game.num_actions)
         why = game.rules.why_illegal(self._row, action)
         return f"action {action} ({self.action_to_str(action)}) is illegal for {PLAYER_NAMES[self.to_play]}: {why}"
 
@@ -423,12 +428,7 @@ class State:
         Raises:
             ValueError: there is no such action.
         """
-        action = self._as_action(action)
-        if not 0 <= action < self.game.num_actions:
-            raise ValueError(
-                f"action {action} is not one of the {self.game.num_actions} actions 0 to {self.game.num_actions - 1}"
-            )
-        return self.game.rules.action_name(int(self.phase), action)
+        return self.game.rules.action_name(int(self.phase), self.game.check_action(action))
 
     def str_to_action(self, text: str) -> int:
         """Returns the action of a name in this phase, legal or not.
@@ -456,6 +456,22 @@ class State:
 
     def __repr__(self) -> str:
         return f"<{self.game.rules_id} {self.to_text()!r}>"
+
+
+def _no_action(action: int, num_actions: int) -> str:
+    return f"action {action} is not one of the {num_actions} actions 0 to {num_actions - 1}"
+
+
+def as_action(action: Any) -> int:
+    """Returns an action's number as an int; TypeError when it is no integer (`True` is none)."""
+    if isinstance(action, (bool, np.bool_)):
+        raise TypeError(f"an action is an integer, not {action!r}")
+    if isinstance(action, np.ndarray) and action.ndim == 0:
+        action = action[()]
+    try:
+        return operator.index(action)
+    except TypeError:
+        raise TypeError(f"an action is an integer, not {action!r}") from None
 
 
 def _as_player(player: Any) -> int:

@@ -1,6 +1,8 @@
 """The command `stonezoo solve`."""
 
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,10 @@ DARA = ["solve", "dara", "--rows", "3", "--columns", "4", "--stones", "3"]
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "tables"))
     return tmp_path / "tables"
+
+
+class Killed(BaseException):
+    """What nobody catches."""
 
 
 def no_room(path: Path, *_: object) -> None:
@@ -143,6 +149,58 @@ def test_an_interrupted_command_goes_on_layer_by_layer(
     assert f"going on from {folder}" in captured.err
     assert json.loads(captured.out)["positions"] == 7863
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("removed", range(4))
+@pytest.mark.parametrize("more", [[], ["--save"]], ids=["asked", "kept"])
+def test_a_kill_while_layers_are_removed_leaves_what_the_same_command_goes_on_from(
+    more: list[str],
+    removed: int,
+    capsys: pytest.CaptureFixture[str],
+    own_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command = ["solve", "resolve", "--board-size", "2", *more]
+    whole = solved(capsys, *command)
+    for path in own_folder.glob("*"):
+        path.unlink()
+    unlink, left = os.unlink, removed
+
+    def killed(path: str | Path, **options: int) -> None:
+        nonlocal left
+        if str(path).endswith(".solved"):
+            if left == 0:
+                raise Killed
+            left -= 1
+        unlink(path, **options)
+
+    monkeypatch.setattr(os, "unlink", killed)
+    with pytest.raises(Killed):
+        main(command)
+    monkeypatch.setattr(os, "unlink", unlink)
+    (folder,) = own_folder.glob("*.layers")
+    assert len(list(folder.iterdir())) == 5 - removed
+    again = solved(capsys, *command)
+    assert {name: again[name] for name in ("value", "distance", "actions", "positions")} == {
+        name: whole[name] for name in ("value", "distance", "actions", "positions")
+    }
+    assert not folder.exists()
+
+
+def test_layers_that_are_newer_than_a_kept_table_stay(capsys: pytest.CaptureFixture[str], own_folder: Path) -> None:
+    solved(capsys, *DARA, "--save")
+    (table,) = own_folder.iterdir()
+    begun = table.with_name(table.name + solve_module.LAYERS) / "0.graph"
+    begun.parent.mkdir()
+    begun.write_bytes(b"by --again")
+    os.utime(begun, (time.time() + 10, time.time() + 10))
+    solved(capsys, *DARA, "--save")
+    assert begun.exists()
+    os.utime(begun, (0, 0))
+    solved(capsys, *DARA)
+    assert begun.exists()
+    solved(capsys, *DARA, "--save")
+    assert list(own_folder.iterdir()) == [table]
 
 
 def test_a_limit_of_memory_is_one_line_that_names_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,9 @@ import io
 import pickle
 import random
 import re
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -446,3 +448,33 @@ def test_the_code_of_the_documentation_runs(code: str) -> None:
 def test_the_documentation_lists_the_headers_in_their_order() -> None:
     table = PAGE.partition("| key | value |")[2].partition("\n\n")[0]
     assert tuple(re.findall(r"`([a-z]+)`", "".join(re.findall(r"^\| ([^|]*) \|", table, re.MULTILINE)))) == HEADERS
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"game": "rive"}, "is no Game"),
+        ({"players": (None, None)}, "there are two"),
+        ({"players": "ab"}, "there are two"),
+        ({"players": (1, 2)}, "black 1"),
+        ({"start": GAMES[0].initial_state()}, "start <rive"),
+        ({"date": date(2026, 11, 29)}, "no day"),
+        ({"seed": "5"}, "seed '5'"),
+        ({"seed": 5.0}, "seed 5.0"),
+        ({"comments": ((0, "words"),)}, "is no Comment"),
+        ({"comments": (Comment(0, 5),)}, "is no Comment"),  # type: ignore[arg-type]
+    ],
+)
+def test_parts_of_another_type_are_refused_when_the_record_is_made(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises(RecordError, match=re.escape(message)):
+        Record(**{"game": GAMES[0], **parts})
+
+
+def test_what_is_no_text_or_no_stream_is_refused_by_name() -> None:
+    text = format_record(Record(GAMES[0]))
+    for wrong in (None, text.encode(), Path("games.txt")):
+        with pytest.raises(TypeError, match=r"a game record is a str, not"):
+            parse_record(wrong)  # type: ignore[arg-type]
+    for wrong in (text, text.encode()):
+        with pytest.raises(TypeError, match=r"takes a stream or lines, not .*: parse_record reads a text"):
+            next(read_records(wrong))  # type: ignore[arg-type]

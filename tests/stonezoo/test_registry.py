@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,3 +160,16 @@ def test_a_game_cannot_be_changed(name: str) -> None:
         with pytest.raises(ValueError, match="read-only"):
             table[0] = 1
     assert pickle.loads(pickle.dumps(game)).parameters == game.parameters
+
+
+@pytest.mark.parametrize("rules", [None, "hex", Path("hex")])
+def test_what_is_no_rules_class_is_not_registered(rules: Any) -> None:
+    with pytest.raises(TypeError, match=r"is no rules class"):
+        register_game(rules)
+    assert "hex" not in stonezoo.game_names()
+
+
+@pytest.mark.parametrize("name", [["rive"], {"rive": 1}, np.array(["rive"])])
+def test_a_name_that_cannot_be_looked_up_lists_the_games_too(name: Any) -> None:
+    with pytest.raises(ValueError, match=r"there is no game named .*rive, resolve, dara"):
+        stonezoo.load_game(name)

@@ -324,3 +324,9 @@ def test_states_of_different_rules_differ() -> None:
     assert standard.row.tobytes() == original.row.tobytes()
     assert standard != original
     assert len({standard, original}) == 2
+
+
+@pytest.mark.parametrize("action", [-1, 150, 10**30, 2.0, "c3", True, None])
+def test_only_actions_touch_cells(action: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=r"is not one of the 150 actions|an action is an integer"):
+        stonezoo.load_game("dara").action_cells(action)

@@ -26,6 +26,7 @@ AFTER_RESET = {
     "infos",
     "_cumulative_rewards",
     "_state",
+    "game_state",
 }
 
 Observation: TypeAlias = dict[str, NDArray[Any]]

@@ -144,8 +144,13 @@ class SeatedGames:
         return {name: array.copy() for name, array in self._kept(self._streams).items()}
 
     def _kept(self, streams: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        kept = {"states": self.states, "streams": streams, "seats": self.seats, "over": self.over}
-        return {**kept, "forfeited": self._forfeited}
+        return {
+            "states": self.states,
+            "streams": streams,
+            "seats": self.seats,
+            "over": self.over,
+            "forfeited": self._forfeited,
+        }
 
     def restore(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         """Goes on from what `snapshot` returned, for as many games of the same kind; shows them in new arrays.

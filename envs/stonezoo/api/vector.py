@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from stonezoo.api.aec import RENDER_FPS
 from stonezoo.api.seats import SeatedGames, load_seated
 from stonezoo.api.vector_game import check_num_envs, read_actions
+from stonezoo.core.rng import check_seed
 from stonezoo.kernels.vector import BY_LEARNER, BY_OPPONENT, IN_OPENING
 from stonezoo.render import to_ansi, to_rgb_array, to_svg
 
@@ -67,7 +68,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
         Raises:
             ValueError: an unknown argument or a value that is not accepted; the message lists what is.
         """
-        if render_mode is not None and render_mode not in DRAW:
+        if render_mode is not None and render_mode not in tuple(DRAW):
             raise ValueError(f"render_mode={render_mode!r} is not accepted: render_mode must be {RENDER_ACCEPTED}")
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -113,15 +114,15 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
         """Starts new games in all lanes, or where `options["reset_mask"]` (bool [B]) holds; other options are ignored.
 
         Raises:
-            ValueError: seeds or a mask of another length; a mask at the first reset.
+            ValueError: no seed, seeds or a mask of another length, or a mask at the first reset; nothing has changed.
         """
         B, games = self.num_envs, self._games
         lanes = self._read_mask((options or {}).get("reset_mask"))
         if seed is None or isinstance(seed, (int, np.integer)):
-            super().reset(seed=None if seed is None else int(seed))
+            super().reset(seed=None if seed is None else check_seed(seed))
             seeds = [None if seed is None else int(seed) + lane for lane in range(B)]
         else:
-            seeds = list(seed)
+            seeds = [None if one is None else check_seed(one) for one in _listed(seed)]
             if len(seeds) != B:
                 raise ValueError(f"seed has {len(seeds)} seeds, but there are {B} lanes: give one seed, or one a lane")
         if lanes is not None:
@@ -210,6 +211,12 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
         if not self._began:
             raise ValueError("options['reset_mask']: the first reset is of all lanes")
         return mask
+
+
+def _listed(seeds: Any) -> list[Any]:
+    if isinstance(seeds, (str, bytes)) or not hasattr(seeds, "__len__"):
+        raise ValueError(f"seed={seeds!r} is not accepted: give one seed, an integer of at least 0, or one a lane")
+    return list(seeds)
 
 
 def _with_presence(values: dict[str, Any], present: NDArray[np.bool_]) -> dict[str, Any]:

@@ -144,7 +144,10 @@ def check_num_envs(num_envs: Any) -> int:
 
 def read_actions(actions: Any, num_envs: int) -> NDArray[np.int64]:
     """Returns actions as int64 [num_envs]; ValueError for another shape or what is no integer."""
-    array = np.asarray(actions)
+    try:
+        array = np.asarray(actions)
+    except ValueError:  # of ragged lists
+        raise ValueError(f"actions must be integers [{num_envs}], one a lane, not {actions!r}") from None
     if array.shape != (num_envs,) or array.dtype.kind not in "iu":
         raise ValueError(f"actions must be integers [{num_envs}], one a lane, not {array.dtype} {list(array.shape)}")
     return np.ascontiguousarray(array, np.int64)

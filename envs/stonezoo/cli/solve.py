@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -38,6 +37,7 @@ from stonezoo.solve import (
     compile_solver,
 )
 from stonezoo.solve.graph import Builder
+from stonezoo.solve.layer_file import remove_layers
 from stonezoo.solve.layers import LayerSolver
 from stonezoo.solve.limits import limit_report
 from stonezoo.solve.memory import default_memory, read_memory, show_memory
@@ -173,18 +173,22 @@ def _by_table(
     state: State, path: Path, memory: int, kept: bool, arguments: argparse.Namespace
 ) -> dict[str, Any] | None:
     table: Table | None
+    folder, partial = path.with_name(path.name + LAYERS), path.with_name(path.name + PARTIAL)
     if kept:
         table = checked_table(state.game, path)
+        if (arguments.save or arguments.output) and _is_older(path, folder, partial):
+            # A kill came after the table was written. What --again has begun since is newer, and stays.
+            remove_layers(folder)
+            partial.unlink(missing_ok=True)
     else:
-        folder = path.with_name(path.name + LAYERS)
         table = _make_table(state.game, path, folder, memory, arguments.disk)
         if table is None:
             return None
         if arguments.save or arguments.output:
             table.save(path)
         # Only now: it may have taken an hour.
-        shutil.rmtree(folder, ignore_errors=True)
-        path.with_name(path.name + PARTIAL).unlink(missing_ok=True)
+        remove_layers(folder)
+        partial.unlink(missing_ok=True)
     rows = state.row[np.newaxis]
     answer = describe(state, int(table.values(rows)[0]), table.action_values(rows)[0], table.action_distances(rows)[0])
     answer["distance"] = int(table.distances(rows)[0])
@@ -218,8 +222,14 @@ def _answer_limits(game: Game, path: Path, memory: int, kept: bool, arguments: a
             return INTERRUPTED
         table.save(path)
         path.with_name(path.name + PARTIAL).unlink(missing_ok=True)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_layers(folder)
     return 0
+
+
+def _is_older(path: Path, folder: Path, partial: Path) -> bool:
+    """Whether all that a table was made of, in `folder` or as `partial`, was written before the table was."""
+    written = path.stat().st_mtime_ns
+    return all(other.stat().st_mtime_ns <= written for other in (*folder.glob("*"), partial) if other.exists())
 
 
 def _make_table(game: Game, path: Path, folder: Path, memory: int, disk: int | None) -> Table | None:

@@ -5,7 +5,7 @@ his KISS generator) keeps every product below 2**63, so the same code runs as pl
 for playouts and for choosing actions; what must not be guessed has no place here.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,13 @@ def new_streams(seed: int | np.random.SeedSequence, count: int) -> NDArray[np.in
     words = sequence.generate_state(2 * count, np.uint32).reshape(count, 2).astype(np.int64)
     words[:, 1] = 1 + words[:, 1] % (MULTIPLIER - 2)  # 0 < carry < multiplier: never one of the two fixed points
     return words
+
+
+def check_seed(seed: Any) -> int:
+    """Returns a seed; ValueError when it is no integer of at least 0."""
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed={seed!r} is not accepted: a seed is an integer of at least 0")
+    return int(seed)
 
 
 @jit

@@ -18,8 +18,12 @@ def register_game(rules: Any) -> None:
     """Registers the rules class of a game under its `name`.
 
     Raises:
+        TypeError: it is no such class.
         ValueError: another class has the name.
     """
+    is_class = isinstance(rules, type)
+    if not is_class or not isinstance(getattr(rules, "name", None), str):
+        raise TypeError(f"{rules!r} is no rules class: a class with a `name`, as stonezoo.core.game.Rules describes it")
     if _GAMES.get(rules.name, rules) is not rules:
         raise ValueError(f"a game named {rules.name!r} is registered already")
     _GAMES[rules.name] = rules
@@ -38,12 +42,12 @@ def game_names() -> list[str]:
     return list(_GAMES)
 
 
-def rules_class(name: str) -> Any:
+def rules_class(name: Any) -> Any:
     """Returns the rules class of a game.
 
     Raises:
         ValueError: no game has that name; the message lists those there are.
     """
-    if name not in _GAMES and name not in game_names():
+    if not isinstance(name, str) or (name not in _GAMES and name not in game_names()):
         raise ValueError(f"there is no game named {name!r}; games are {', '.join(game_names())}")
     return _GAMES[name]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stonezoo.core.game import ONGOING, OUTCOME
-from stonezoo.core.rng import Stream, new_streams
+from stonezoo.core.rng import Stream, check_seed, new_streams
 from stonezoo.state import State
 
 
@@ -53,16 +53,29 @@ def read_actions(name: str, answer: Any, count: int) -> NDArray[np.int64]:
     return actions.astype(np.int64)
 
 
-def choose(player: Player, state: State, stream: Stream | int) -> int:
+def choose(player: Player, state: State, stream: Stream | int | Any) -> int:
     """Returns the action of `player`, who must play `state.game`, in one state.
 
     `stream` is a random stream int64 [2], advanced in place, or the seed of a fresh one.
 
     Raises:
-        ValueError: the game is over.
+        TypeError: `stream` is neither.
+        ValueError: the game is over, or the seed is negative.
     """
     row = state.row[None]
     if row[0, OUTCOME] != ONGOING:
         raise ValueError(f"the game is over, {player.name} has nothing to choose: {state.to_text()}")
-    streams = new_streams(stream, 1) if isinstance(stream, int) else stream[None]
+    if isinstance(stream, (int, np.integer)):
+        streams = new_streams(check_seed(stream), 1)
+    elif isinstance(stream, np.ndarray) and stream.shape == (2,) and stream.dtype == np.int64:
+        streams = stream[None]
+    else:
+        raise TypeError(f"stream={stream!r} is neither a seed nor a random stream, an array int64 [2]")
     return int(player.act(row, streams)[0])
+
+
+def check_whole(name: str, value: Any, what: str, highest: int) -> int:
+    """Returns how many of `what` a player is to take; PlayerError when it is no integer from 1 to `highest`."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 1 <= value <= highest:
+        raise PlayerError(f"{name}:{value}: {what} are from 1 to {highest:,}")
+    return int(value)

@@ -66,7 +66,9 @@ def make_player(what: Any, game: Game) -> Player:
 
 
 def register_player(kind: PlayerKind) -> None:
-    """Adds a kind of players; kinds are tried in the order of their registration."""
+    """Adds a kind of players; kinds are tried in the order of their registration. TypeError when it is none."""
+    if not isinstance(kind, PlayerKind):
+        raise TypeError(f"{kind!r} is no PlayerKind: make one of `create` and `describe`")
     if kind not in _KINDS:
         _KINDS.append(kind)
 

@@ -19,7 +19,7 @@ from stonezoo.kernels.uct import (
     WIN_POINTS,
     uct_batch,
 )
-from stonezoo.players.player import PlayerError
+from stonezoo.players.player import check_whole
 from stonezoo.state import Game
 
 MAX_SIMULATIONS = 10_000_000  # their tree takes 320 MB a thread
@@ -35,8 +35,7 @@ class UctPlayer:
         Raises:
             PlayerError: `num_simulations` is out of range.
         """
-        if not 1 <= num_simulations <= MAX_SIMULATIONS:
-            raise PlayerError(f"uct:{num_simulations}: simulations are from 1 to {MAX_SIMULATIONS:,}")
+        num_simulations = check_whole("uct", num_simulations, "simulations", MAX_SIMULATIONS)
         self.name = f"uct:{num_simulations}"
         self.num_simulations = num_simulations
         self._rules = game.rules

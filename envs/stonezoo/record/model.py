@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from stonezoo.core.text import PositionError
 from stonezoo.state import Game, IllegalActionError, State
@@ -77,19 +79,27 @@ class Record:
 
     def __post_init__(self) -> None:
         """Raises RecordError for a part that no record text can hold."""
+        game: Any = self.game
+        if not isinstance(game, Game):
+            raise RecordError(f"game {game!r} is no Game: make one with stonezoo.load_game")
         if self.result not in RESULTS:
             raise RecordError(f"result {self.result!r} is not one of {', '.join(RESULTS)}")
-        if len(self.players) != 2:
+        players: Any = self.players
+        if not isinstance(players, tuple) or len(players) != 2 or None in players:
             raise RecordError(f"players={self.players!r}: there are two, Black and White")
         for name, value in [("black", self.players[0]), ("white", self.players[1]), ("start", self.start)]:
-            if value is not None and (value != value.strip() or not value or not value.isprintable()):
+            if value is not None and not _is_words(value):
                 raise RecordError(f"{name} {value!r} must be one line of printable text without blanks at its ends")
         if self.date is not None and not is_date(self.date):
             raise RecordError(f"date {self.date!r} is no day such as 2026-11-29")
-        if self.seed is not None and not SEED.fullmatch(str(self.seed)):
+        if self.seed is not None and not _is_seed(self.seed):
             raise RecordError(f"seed {self.seed!r} is no whole number of at most {SEED_DIGITS} digits")
         last = 0
-        for ply, text in self.comments:
+        comment: Any
+        for comment in self.comments:
+            if not isinstance(comment, Comment) or not isinstance(comment.text, str):
+                raise RecordError(f"comment {comment!r} is no Comment of a number of actions and a text")
+            ply, text = comment
             if not last <= ply <= len(self.actions):
                 raise RecordError(f"a comment stands at ply {ply}; comments go up, from 0 to {len(self.actions)}")
             if not text or not text.isprintable() or "{" in text or "}" in text:
@@ -179,9 +189,18 @@ def play(state: State, ply: int, action: int) -> None:
         raise RecordError(f"ply {ply}: {error}") from None
 
 
-def is_date(text: str) -> bool:
-    """Whether a text is a day as records write it."""
-    if not DATE.fullmatch(text):
+def _is_words(value: object) -> bool:
+    """Whether a value is one line of printable text without blanks at its ends."""
+    return isinstance(value, str) and value == value.strip() != "" and value.isprintable()
+
+
+def _is_seed(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= value < 10**SEED_DIGITS
+
+
+def is_date(text: object) -> bool:
+    """Whether a value is the text of a day as records write it."""
+    if not isinstance(text, str) or not DATE.fullmatch(text):
         return False
     try:
         date.fromisoformat(text)

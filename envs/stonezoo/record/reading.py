@@ -37,7 +37,10 @@ def read_records(stream: Iterable[str]) -> Iterator[Record]:
 
     Raises:
         RecordError: at the line and column of the first fault. Games before it have been yielded by then.
+        TypeError: `stream` is a text itself; parse_record reads one.
     """
+    if isinstance(stream, (str, bytes)):
+        raise TypeError(f"read_records takes a stream or lines, not {type(stream).__name__}: parse_record reads a text")
     lines = _Lines(stream)
     while lines.skip_empty():
         yield _read_record(lines)
@@ -48,7 +51,10 @@ def parse_record(text: str) -> Record:
 
     Raises:
         RecordError: at the line and column of the first fault, a second game included.
+        TypeError: `text` is no str.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a game record is a str, not {type(text).__name__}")
     lines = _Lines(text.split("\n"))
     if not lines.skip_empty():
         lines.fail("there is no game here")

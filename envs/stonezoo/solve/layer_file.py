@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -37,6 +38,14 @@ ROWS, LENGTHS = "rows", "lengths"
 def under(limit: int) -> str:
     """The kind of the files of what must be left of the count of endless play, where it has a limit of its own."""
     return f"limit-{limit}"
+
+
+def remove_layers(folder: Path) -> None:
+    """Removes a folder of layers, the earliest layer first: after a kill, what is left can be gone on from."""
+    layers = {path: path.name.partition(".")[0] for path in folder.glob("*")}
+    for path in sorted((path for path, layer in layers.items() if layer.isdecimal()), key=lambda p: int(layers[p])):
+        path.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 class LayerFiles:

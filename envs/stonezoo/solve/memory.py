@@ -43,7 +43,7 @@ def read_memory(text: str) -> int:
     number = text.strip().upper().removesuffix("B")
     unit = number[-1:] if number[-1:] in UNITS else ""
     try:
-        size = float(number.removesuffix(unit) if unit else number) * UNITS[unit]
+        size = float(number.removesuffix(unit) if unit else number) * UNITS[unit] if number.isascii() else 0.0
     except ValueError:
         size = 0.0
     if not 1.0 <= size < float("inf"):

@@ -93,7 +93,7 @@ class Table:
         """
         start = time.perf_counter()
         builder = Builder(game, default_memory() if memory is None else memory, with_counter=with_counter)
-        rows = game.initial_state().row[np.newaxis] if roots is None else np.asarray(roots, np.int32)
+        rows = game.initial_state().row[np.newaxis] if roots is None else _rows(game, roots)
         builder.add(rows[rows[:, OUTCOME] == ONGOING])
         return cls.finish(builder, progress=progress, start=start)
 

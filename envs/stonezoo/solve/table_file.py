@@ -20,6 +20,7 @@ from stonezoo.state import Game
 FOLDER_VARIABLE = "STONEZOO_TABLE_DIR"
 FORMAT = "stonezoo-table@1"
 HEADER_BYTES = 4096
+HEADER_DIGEST = "header_digest"
 SUFFIX = ".table"
 CHUNK = 1 << 24
 LEFT_SECONDS = 3_600.0  # a half-written file of this age is nobody's any more
@@ -92,7 +93,7 @@ def save_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArr
     """
     shapes = {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()}
     header = {"format": FORMAT, **about, "arrays": shapes, "digest": digest_of(arrays)}
-    line = json.dumps(header).encode() + b"\n"
+    line = json.dumps({**header, HEADER_DIGEST: _digest_of_header(header)}).encode() + b"\n"
     if len(line) > HEADER_BYTES:
         raise TableError(f"{path}: the header takes {len(line)} bytes, more than {HEADER_BYTES}")
     parts: list[bytes | memoryview] = [line.ljust(HEADER_BYTES, b"\0")]
@@ -103,11 +104,16 @@ def save_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArr
         raise TableError(f"cannot write {path}: {error.strerror or error}") from None
 
 
+def _digest_of_header(header: Mapping[str, Any]) -> str:
+    """Returns a digest of what a file says of itself, but for that digest."""
+    return hashlib.blake2b(json.dumps(dict(header)).encode(), digest_size=16).hexdigest()
+
+
 def read_header(path: Path) -> dict[str, Any]:
     """Returns what a table's file says of itself.
 
     Raises:
-        TableError: it is not there or is no table of this format.
+        TableError: it is not there, is no table of this format, or its header is damaged.
     """
     try:
         with path.open("rb") as file:
@@ -121,6 +127,9 @@ def read_header(path: Path) -> dict[str, Any]:
         raise TableError(f"{path} is no solved table") from None
     if found != FORMAT:
         raise TableError(f"{path} has the format {found!r}, and this version reads {FORMAT!r}: make the table again")
+    digest = header.pop(HEADER_DIGEST, None)  # older files have none
+    if digest is not None and digest != _digest_of_header(header):
+        raise TableError(f"{path} is damaged: its header does not have the digest that it names; remove it")
     return dict(header)
 
 

@@ -134,10 +134,13 @@ def probe(
     Raises:
         PlayerError: `policy` stands for no player.
         ProbeError: there is no such set, it is damaged, or it belongs to other rules.
+        ValueError: `limit` is not accepted.
     """
     found = load_probes(probes) if isinstance(probes, str) else probes
     positions = found.positions
     if limit is not None:
+        if limit < 1:
+            raise ValueError(f"limit={limit} must be at least 1")
         positions = positions.take(np.arange(min(limit, len(positions))))
     return measure(decided_player(policy, found.game), positions, seed=seed, progress=progress)
 

@@ -327,3 +327,8 @@ def test_ordinary_use_gives_no_warning() -> None:
             for _ in play(env, 1, 30):
                 pass
             env.close()
+
+
+def test_the_state_before_reset_is_an_error_that_says_so() -> None:
+    with pytest.raises(AttributeError, match=r"game_state cannot be accessed before reset"):
+        _ = rive_v0.raw_env(board_size=2).game_state

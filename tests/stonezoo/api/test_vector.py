@@ -482,3 +482,20 @@ def test_the_game_of_a_lane_is_the_one_that_was_asked_for() -> None:
     env = make_vec("dara", {"rows": 4, "columns": 5, "stones": 5}, 2)
     assert env.game == stonezoo.load_game("dara", rows=4, columns=5, stones=5)
     assert env.spec.kwargs["rows"] == 4
+
+
+@pytest.mark.parametrize("seed", [[4, 5, -1], [4, 5, "6"], [4, 5, 6.0], -1, 1.5, float("nan"), "456"])
+def test_a_seed_that_is_refused_changes_no_lane(seed: Any) -> None:
+    lanes = make_vec("rive", {"board_size": 2}, 3, seat="alternate")
+    lanes.reset(seed=[1, 1, 1])
+    before = lanes.snapshot()
+    with pytest.raises(ValueError, match=r"seed=.* is not accepted: .*integer of at least 0"):
+        lanes.reset(seed=seed)
+    for name, array in lanes.snapshot().items():
+        assert np.array_equal(array, before[name]), name
+
+
+@pytest.mark.parametrize("mode", [["ansi"], {"ansi"}])
+def test_a_render_mode_that_cannot_be_looked_up_is_refused_like_others(mode: Any) -> None:
+    with pytest.raises(ValueError, match=r"render_mode must be 'ansi'"):
+        make_vec("rive", {"board_size": 2}, 3, render_mode=mode)

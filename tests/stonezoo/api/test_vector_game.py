@@ -214,3 +214,9 @@ def test_copies_and_pickles_go_on_apart_from_the_original() -> None:
             twin.step(actions)
             assert np.array_equal(twin.observations, vector.observations)
             assert np.array_equal(twin.rewards, vector.rewards)
+
+
+def test_ragged_actions_are_refused_like_others() -> None:
+    lanes = VectorGame(stonezoo.load_game("rive", board_size=2), 3)
+    with pytest.raises(ValueError, match=r"actions must be integers \[3\], one a lane, not \[\[1\], 2, 3\]"):
+        lanes.step([[1], 2, 3])

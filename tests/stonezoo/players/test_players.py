@@ -14,6 +14,7 @@ from stonezoo.players import (
     FunctionPlayer,
     GreedyPlayer,
     Player,
+    PlayerError,
     RandomPlayer,
     UctPlayer,
     UctPlusPlayer,
@@ -106,3 +107,26 @@ def test_a_finished_game_has_nothing_to_choose() -> None:
     assert state.terminated
     with pytest.raises(ValueError, match="the game is over"):
         choose(RandomPlayer(game), state, 0)
+
+
+@pytest.mark.parametrize("stream", [None, "1", 1.0, np.array([5]), np.array([5, 6, 7]), np.array([5.0, 6.0])])
+def test_a_stream_of_another_shape_is_refused_before_compiled_code_reads_it(stream: object) -> None:
+    state = stonezoo.load_game("rive", board_size=2).initial_state()
+    with pytest.raises(TypeError, match=r"neither a seed nor a random stream, an array int64 \[2\]"):
+        choose(RandomPlayer(state.game), state, stream)
+
+
+def test_a_seed_may_be_an_integer_of_numpy_and_not_negative() -> None:
+    state = stonezoo.load_game("rive", board_size=2).initial_state()
+    player = RandomPlayer(state.game)
+    assert choose(player, state, np.int64(7)) == choose(player, state, 7)
+    with pytest.raises(ValueError, match=r"seed=-1 is not accepted: a seed is an integer of at least 0"):
+        choose(player, state, -1)
+
+
+@pytest.mark.parametrize("number", [2.5, 4.0, "4", True, None, 0, 10**30])
+def test_what_a_search_is_to_count_is_an_integer_in_its_range(number: object) -> None:
+    game = stonezoo.load_game("rive", board_size=2)
+    for make in (UctPlayer, UctPlusPlayer, AlphaBetaPlayer):
+        with pytest.raises(PlayerError, match=r"are from 1 to|needs either a depth"):
+            make(game, number)  # type: ignore[arg-type]

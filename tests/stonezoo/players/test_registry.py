@@ -124,3 +124,10 @@ def test_a_package_that_registers_its_kind_when_its_entry_point_is_loaded_is_kno
     with pytest.raises(PlayerError, match="dice") as caught:
         make_player("coins", GAME)
     assert str(caught.value).count("dice") == 1
+
+
+@pytest.mark.parametrize("kind", [None, "random", RandomPlayer])
+def test_what_is_no_kind_is_not_registered(kind: Any) -> None:
+    with pytest.raises(TypeError, match=r"is no PlayerKind"):
+        register(kind)
+    assert make_player("random", GAME).name == "random"

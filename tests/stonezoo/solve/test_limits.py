@@ -7,6 +7,7 @@ import stonezoo
 from stonezoo.core.game import endless_counter
 from stonezoo.solve import Table
 from stonezoo.solve.limits import limit_report
+from stonezoo.solve.memory import read_memory
 from tests.stonezoo.games.graph import reachable
 from tests.stonezoo.solve.truth import CASES, truth_of
 
@@ -55,3 +56,8 @@ def test_a_game_that_cannot_go_on_for_ever_has_no_limit() -> None:
     report = limit_report(stonezoo.load_game("rive", board_size=2))
     assert (report.enough, report.looks) == (0, {})
     assert report.decided == 215
+
+
+def test_amounts_of_memory_are_written_in_plain_digits() -> None:
+    with pytest.raises(ValueError, match=r"is no amount of memory, such as 4G"):
+        read_memory("\u0664G")

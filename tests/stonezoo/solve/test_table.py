@@ -211,3 +211,9 @@ def test_a_table_and_searches_agree_on_resolve_4(rules: str) -> None:
     rows = states_met(game, 100)
     assert [search.value(row) for row in rows] == table.values(rows).tolist()
     assert all(np.array_equal(search.action_values(row), table.action_values(row[None])[0]) for row in rows[::10])
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (1, 1000), (3,), ()])
+def test_roots_of_another_game_are_refused_before_compiled_code_reads_them(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"have the shape \[B, "):
+        Table.build(stonezoo.load_game("rive", board_size=2), roots=np.zeros(shape, np.int32))

@@ -75,8 +75,9 @@ def test_a_table_of_other_rules_is_refused_with_both_names(table: Table, tmp_pat
 
 def test_a_table_of_an_older_version_of_the_rules_is_refused(table: Table, tmp_path: Path) -> None:
     path = table.save(tmp_path / "dara")
-    data = path.read_bytes()
-    path.write_bytes(data.replace(b"dara/standard@1", b"dara/standard@0"))
+    header = {**read_header(path), "rules_id": "dara/standard@0"}
+    data = path.read_bytes()[HEADER_BYTES:]
+    path.write_bytes((json.dumps(header) + "\n").encode().ljust(HEADER_BYTES, b"\0") + data)
     with pytest.raises(TableError, match=r"dara/standard@0 .*not of dara/standard@1"):
         Table.load(table.game, path)
 
@@ -98,6 +99,20 @@ def test_files_that_are_no_whole_table_are_refused(table: Table, tmp_path: Path)
     Table.load(table.game, path)
     with pytest.raises(TableError, match="damaged"):
         Table.load(table.game, path, verify=True)
+
+
+def test_no_changed_bit_of_a_header_goes_unseen(table: Table, tmp_path: Path) -> None:
+    path = table.save(tmp_path / "dara")
+    data, header = path.read_bytes(), read_header(path)
+    for bit in range(8 * (data.index(b"\n") + 1)):
+        changed = bytearray(data)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        try:
+            found = read_header(path)
+        except TableError:
+            continue
+        assert {name: found[name] for name in header} == header  # it was in the digest's name
 
 
 def test_a_table_that_cannot_be_written_says_so_and_leaves_nothing(table: Table, tmp_path: Path) -> None:

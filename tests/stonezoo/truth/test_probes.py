@@ -130,3 +130,9 @@ def test_random_boards_run_out_without_running_for_ever() -> None:
     game = stonezoo.load_game("dara", rows=3, columns=3, stones=3, quiet_limit=1)
     made = from_boards(game, [make_player("random", game)], Plan(count=100_000, boards=3), 1 << 28)
     assert 0 < len(made) < 100_000
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_that_leaves_no_position_is_refused(limit: int) -> None:
+    with pytest.raises(ValueError, match=rf"limit={limit} must be at least 1"):
+        probe("random", "dara-3x4", limit=limit)

@@ -27,7 +27,7 @@ from stonezoo.players.alphabeta.search import (
     search,
 )
 from stonezoo.players.heuristics import Heuristic, Neutral, find_heuristic
-from stonezoo.players.player import PlayerError
+from stonezoo.players.player import PlayerError, check_whole
 from stonezoo.players.uct import usable_cores
 from stonezoo.state import Game
 
@@ -75,8 +75,8 @@ class AlphaBetaPlayer:
             raise PlayerError(
                 "alphabeta needs either a depth, as in alphabeta:4, or seconds a move, as in alphabeta:2s"
             )
-        if depth is not None and not 1 <= depth <= MAX_DEPTH:
-            raise PlayerError(f"alphabeta:{depth}: depths are from 1 to {MAX_DEPTH}")
+        if depth is not None:
+            depth = check_whole("alphabeta", depth, "depths", MAX_DEPTH)
         if seconds is not None and not 0 < seconds <= MAX_SECONDS:
             raise PlayerError(f"alphabeta:{seconds:g}s: seconds a move are more than 0 and at most {MAX_SECONDS:.0f}")
         self.name = f"alphabeta:{depth}" if depth is not None else f"alphabeta:{seconds:g}s"

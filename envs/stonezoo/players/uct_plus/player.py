@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stonezoo.players.heuristics import Heuristic, Neutral, SearchSettings, find_heuristic
-from stonezoo.players.player import PlayerError
+from stonezoo.players.player import check_whole
 from stonezoo.players.uct import usable_cores
 from stonezoo.players.uct_plus.search import NODE_FIELDS, NODE_NUMBERS, search_batch
 from stonezoo.state import Game
@@ -40,8 +40,7 @@ class UctPlusPlayer:
         Raises:
             PlayerError: `num_simulations` is out of range.
         """
-        if not 1 <= num_simulations <= MAX_SIMULATIONS:
-            raise PlayerError(f"uct+:{num_simulations}: simulations are from 1 to {MAX_SIMULATIONS:,}")
+        num_simulations = check_whole("uct+", num_simulations, "simulations", MAX_SIMULATIONS)
         self.name = f"uct+:{num_simulations}"
         self.num_simulations = num_simulations
         self._rules = game.rules
