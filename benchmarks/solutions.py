@@ -25,7 +25,7 @@ DARA = [
     for rows, columns, stones in ((3, 3, 3), (3, 4, 3), (4, 4, 3), (4, 4, 4), (4, 4, 5), (4, 4, 6), (4, 4, 7))
     for rules in ("standard", "no_drop_threes")
 ]
-# Half an hour of processor time and 17 GB of disk; its limits take more of both.
+# Half an hour of processor time and 17 GB of disk; its limits, which nobody has run yet, want more of both.
 LARGE = "dara --rows 4 --columns 5 --stones 6 --rules standard"
 BOARDS = ["rive --board-size 2", "rive --board-size 3", *RESOLVE, *DARA, LARGE]
 LIMITED = [*RESOLVE, *DARA, LARGE]
@@ -137,7 +137,7 @@ The default limits, n² and 100, are far beyond on all of these boards.
 
 AFTER_LIMITS = """
 `stonezoo solve GAME ... --limits` shows one row in full, and makes those that are not here, layer by layer where a game
-is solved so: in minutes up to 4 x 4, and in two to three times the time of the values alone.
+is solved so: on 4 x 4 within a minute, which is up to three times the time of the values alone.
 """
 
 
